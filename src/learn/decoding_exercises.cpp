@@ -41,10 +41,10 @@ double cache_bytes(int kv_heads) {
 
 Exercise bytes_of_the_cache() {
   return {
-      .task =
-          {"A Llama has 6 layers, hidden size 512, 8 heads and 2 heads of keys and values. How many bytes does one "
-           "token take in the cache, in float32?",
-           "一个 Llama 模型有 6 层，隐藏维度 512，8 个查询头，2 个键值头。用 float32 时，一个词元在缓存中占多少字节？"},
+      .task = {"A Llama has 6 layers, hidden size 512, 8 heads and 2 heads of keys and values (chapter 14). How many "
+               "bytes does one token take in the cache, in float32?",
+               "一个 Llama 模型有 6 层，隐藏维度 512，8 个查询头，2 个键值头（第 14 章）。"
+               "用 float32 时，一个词元在缓存中占多少字节？"},
       .answer = {cache_bytes(2)},
       .tolerance = 0,
       .mistakes = {{{cache_bytes(8)},

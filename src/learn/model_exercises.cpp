@@ -22,8 +22,8 @@ Exercise layer_norm_of_four() {
   std::vector<double> sample = layer_normed(x_to_norm), centred, rms = rms_normed(x_to_norm), squared;
   for (double& v : sample) v *= std::sqrt(3.0 / 4.0);
   for (const double v : x_to_norm) centred.push_back(v - 3), squared.push_back((v - 3) / 3.5);
-  return {.task = {"Give the layer norm of (1, 2, 3, 6), with weights of 1 and biases of 0.",
-                   "写出 (1, 2, 3, 6) 做层归一化的结果（权重为 1，偏置为 0）。"},
+  return {.task = {"Give the layer norm of (1, 2, 3, 6), with g = 1 and b = 0.",
+                   "写出 (1, 2, 3, 6) 做层归一化的结果（g = 1，b = 0）。"},
           .answer = layer_normed(x_to_norm),
           .mistakes = {{sample, {"the variance is divided by 4, not by 3", "算方差时应除以 4，不是 3"}},
                        {rms,
@@ -126,11 +126,12 @@ std::string problem_of_config(const std::string& path, Language l) {
 
 Exercise config_of_a_million() {
   return {
-      .task = {"Write the config.json of a decoder without an encoder that has 1,000 tokens and between 500,000 "
-               "and 1,000,000 "
-               "parameters, in any family of `tril families`, and give the file.",
-               "写一个仅解码器模型的 config.json：词表有 1,000 个词元，参数有 500,000 到 1,000,000 个，`tril families` "
-               "里的任何一个模型族都可以。给出文件名。"},
+      .task =
+          {"Write the config.json of a decoder without an encoder that has 1,000 tokens and between 500,000 "
+           "and 1,000,000 parameters, in any family of `tril families` (begin with `little/config.json` of chapter 1), "
+           "and give the file.",
+           "写一个仅解码器模型的 config.json：词表有 1,000 个词元，参数有 500,000 到 1,000,000 个，`tril families` "
+           "里的任何一个模型族都可以（可以从第 1 章的 `little/config.json` 改起）。给出文件名。"},
       .answer = {},
       .mistakes = {},
       .problem_of_file = problem_of_config};
