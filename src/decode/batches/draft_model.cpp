@@ -13,23 +13,26 @@ std::size_t common_prefix(std::span<const std::int32_t> a, std::span<const std::
   return n;
 }
 
+// Without what only the search itself reports.
+SearchPlan unwatched(SearchPlan options) {
+  options.top_log_probs = 0, options.observed_tokens = 0;
+  return options;
+}
+
 }  // namespace
 
-DraftModel::DraftModel(std::unique_ptr<Step> step, std::int64_t positions, float min_prob)
-    : step_(std::move(step)), positions_(positions), min_prob_(min_prob) {}
+DraftModel::DraftModel(const SearchPlan& options, std::unique_ptr<Step> step, std::int64_t positions, float min_prob)
+    : step_(std::move(step)),
+      positions_(positions),
+      least_log_prob_(min_prob > 0 ? std::log(static_cast<double>(min_prob)) : -HUGE_VAL),
+      finder_(unwatched(options), step_->vocab_size(), 1, /*scores=*/min_prob > 0) {}
 
-DraftModel::Next DraftModel::take(Context& c, const StepInput& input) {
-  const Tensor logits = step_->step(c, input).logits;
-  const auto [R, V] = logits.dims<2>("logits");
-  Tensor values = c.empty({R, 1}), ids = c.empty({R, 1}, DType::i32);
-  c.kernels().top_k(logits.data<float>(), R, V, 1, values.data<float>(), ids.data<std::int32_t>());
-  Next next{host_copy<std::int32_t>(ids), std::vector<float>(R, 1.0f)};
-  if (min_prob_ <= 0) return next;
-  Tensor sums = c.empty({R});
-  c.kernels().log_sum_exp(logits.data<float>(), sums.data<float>(), R, V);
-  const std::vector<float> most = host_copy<float>(values), sum = host_copy<float>(sums);
-  for (std::size_t r = 0; r < most.size(); ++r) next.probabilities[r] = std::exp(most[r] - sum[r]);
-  return next;
+std::vector<Candidate> DraftModel::next(Context& c, const StepInput& input, std::span<const Request* const> requests) {
+  const StepOutput output = step_->step(c, input);
+  std::vector<RowView> views;
+  for (std::size_t r = 0; r < read_.size(); ++r) views.push_back({read_[r], requests[r]});
+  const std::span<const Candidate> found = finder_.find(c, output, views);
+  return {found.begin(), found.end()};
 }
 
 void DraftModel::propose(Context& c, const Drafts& rows, std::vector<std::vector<std::int32_t>>& proposals) {
@@ -60,27 +63,30 @@ void DraftModel::propose(Context& c, const Drafts& rows, std::vector<std::vector
   }
   sentences_.assign(rows.sentences.begin(), rows.sentences.end());
   read_ = std::move(read);
-  Next next = take(
-      c, {.ids = ids, .counts = counts, .parents = parents, .sentences = rows.sentences, .cuts = cuts, .answers = {}});
+  std::vector<Candidate> best = next(
+      c, {.ids = ids, .counts = counts, .parents = parents, .sentences = rows.sentences, .cuts = cuts, .answers = {}},
+      rows.requests);
   counts.assign(n, 1);
   for (std::size_t r = 0; r < n; ++r) parents[r] = static_cast<std::int32_t>(r);
   std::vector<bool> ended(n, false);  // rows that are complete; they are still read while others continue
   for (std::int32_t i = 1;; ++i) {
     bool all_ended = true;
     for (std::size_t r = 0; r < n; ++r) {
-      const bool end = std::find(rows.ends.begin(), rows.ends.end(), next.tokens[r]) != rows.ends.end();
-      if (!ended[r] && !end && i <= rows.most[r]) proposals[r].push_back(next.tokens[r]);
-      ended[r] = ended[r] || end || i >= rows.most[r] || next.probabilities[r] < min_prob_;
+      const std::int32_t token = best[r].token;
+      const bool end = token < 0 || std::find(rows.ends.begin(), rows.ends.end(), token) != rows.ends.end();
+      if (!ended[r] && !end && i <= rows.most[r]) proposals[r].push_back(token);
+      ended[r] = ended[r] || end || i >= rows.most[r] || best[r].log_prob < least_log_prob_;
       all_ended &= ended[r];
     }
     if (all_ended || i == most) return;
-    for (std::size_t r = 0; r < n; ++r) read_[r].push_back(next.tokens[r]);
-    next = take(c, {.ids = next.tokens,
-                    .counts = counts,
-                    .parents = parents,
-                    .sentences = rows.sentences,
-                    .cuts = {},
-                    .answers = {}});
+    ids.clear();
+    for (std::size_t r = 0; r < n; ++r) {
+      ids.push_back(std::max(best[r].token, 0));  // an ended row reads any token
+      read_[r].push_back(ids.back());
+    }
+    best = next(
+        c, {.ids = ids, .counts = counts, .parents = parents, .sentences = rows.sentences, .cuts = {}, .answers = {}},
+        rows.requests);
   }
 }
 

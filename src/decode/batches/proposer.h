@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "search/plan.h"
 #include "tensor/context.h"
 
 namespace tril::search {
@@ -14,6 +15,7 @@ struct Drafts {
   std::span<const std::span<const std::int32_t>> tokens;  ///< [rows] start token, prefix, generated tokens
   std::span<const std::int32_t> sentences;                ///< [rows] the number of each row's sentence; new ones last
   std::span<const std::int32_t> most;                     ///< [rows] the maximum number of proposed tokens
+  std::span<const Request* const> requests = {};          ///< [rows] whose rows they are
   std::span<const std::int32_t> ends = {};  ///< EOS ids, which are not proposed: nothing could be accepted after them
 };
 

@@ -78,9 +78,10 @@ struct Session::Cleared {
   }
 };
 
-std::unique_ptr<Proposer> Session::new_proposer(std::span<const std::vector<std::int32_t>> sources) {
+std::unique_ptr<Proposer> Session::new_proposer(const SearchPlan& options,
+                                                std::span<const std::vector<std::int32_t>> sources) {
   if (draft_)
-    return std::make_unique<DraftModel>(draft_->new_step(), draft_->model().max_positions(),
+    return std::make_unique<DraftModel>(options, draft_->new_step(), draft_->model().max_positions(),
                                         options_.speculative.min_prob);
   const model::Model& model = models_[0].model();
   const bool shared = model.source_vocab_size() == model.vocab_size();
@@ -123,7 +124,7 @@ std::vector<std::vector<Hypothesis>> Session::decode(std::span<const std::vector
   const RequestList list{requests, options, max_live, watch};
   if (!options_.speculative.on()) return search::decode(*context_, *step, list);
   if (draft_) add_to(*draft_);
-  const std::unique_ptr<Proposer> proposer = new_proposer(sources);
+  const std::unique_ptr<Proposer> proposer = new_proposer(options, sources);
   return decode_speculatively(*context_, *step, {*proposer, options_.speculative.tokens, speculation_}, list);
 }
 

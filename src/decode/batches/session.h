@@ -33,7 +33,7 @@ class Session {
 
  private:
   struct Cleared;
-  std::unique_ptr<Proposer> new_proposer(std::span<const std::vector<std::int32_t>> sources);
+  std::unique_ptr<Proposer> new_proposer(const SearchPlan& options, std::span<const std::vector<std::int32_t>> sources);
 
   Context* context_;
   SessionOptions options_;

@@ -108,14 +108,16 @@ class SpeculativeSearch {
   void propose(Context& c) {
     std::vector<std::span<const std::int32_t>> texts;
     std::vector<std::int32_t> most;
+    std::vector<const Request*> requests;
     numbers_.clear();
     for (const Sentence& s : live_) {
       const auto made = static_cast<std::int32_t>(s.known - 1 - request_of(s).prefix.size());
       texts.emplace_back(s.text);
       numbers_.push_back(s.number);
+      requests.push_back(&s.search.request());
       most.push_back(std::min(from_->most, request_of(s).max_length - made - 1));
     }
-    from_->proposer.propose(c, {texts, numbers_, most, list_->options.eos_ids}, proposed_);
+    from_->proposer.propose(c, {texts, numbers_, most, requests, list_->options.eos_ids}, proposed_);
     for (std::size_t i = 0; i < live_.size(); ++i) {
       live_[i].text.insert(live_[i].text.end(), proposed_[i].begin(), proposed_[i].end());
       from_->counts.proposed += std::ssize(proposed_[i]);

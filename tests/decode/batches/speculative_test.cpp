@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <map>
 #include <set>
 
 #include "decode/batches/parallel.h"
@@ -200,6 +202,56 @@ TEST(Speculative, ADraftEndsBehindAnImprobableToken) {
   }
   EXPECT_TRUE(std::is_sorted(proposed.rbegin(), proposed.rend()));
   EXPECT_LT(proposed.back(), proposed.front() / 2);
+}
+
+// A model that drafts for itself agrees with itself only if its drafts follow the rules of the search.
+TEST(Speculative, ADraftProposesNoForbiddenToken) {
+  const auto m = marian(1), small = marian(2, 16, 1);
+  const std::vector<Ids> sources = sources_of(23);
+  const std::vector<Request> requests = requests_of(23);
+  const Found free = ParallelDecoder(*m, greedy()).decode(sources, requests);
+  // The favourite of the model, its favourite without that one, and so on.
+  Ids favourites;
+  for (int i = 0; i < 3; ++i) {
+    ParallelOptions o = greedy();
+    o.search.suppress_ids = favourites;
+    std::map<std::int32_t, int> often;
+    for (const auto& list : ParallelDecoder(*m, o).decode(sources, requests))
+      for (const std::int32_t token : list[0].tokens)
+        if (token != eos) ++often[token];
+    ASSERT_FALSE(often.empty());
+    favourites.push_back(std::max_element(often.begin(), often.end(), [](const auto& x, const auto& y) {
+                           return x.second < y.second;
+                         })->first);
+  }
+  struct Rule {
+    const char* name;
+    std::function<void(SearchPlan&)> set;
+  };
+  const std::vector<Rule> rules{{"suppressed", [&](SearchPlan& p) { p.suppress_ids = favourites; }},
+                                {"suppressed first", [&](SearchPlan& p) { p.begin_suppress_ids = favourites; }},
+                                {"bad words",
+                                 [&](SearchPlan& p) {
+                                   p.bad_words = {{favourites[0]}, {favourites[1], favourites[1]}};
+                                 }},
+                                {"penalty", [&](SearchPlan& p) { p.repetition_penalty = 1.4, p.no_repeat_ngram = 2; }}};
+  for (const Rule& rule : rules)
+    for (const float min_prob : {0.0f, 0.01f}) {
+      SCOPED_TRACE(fmt::format("{}, {}", rule.name, min_prob));
+      ParallelOptions o = greedy();
+      rule.set(o.search);
+      const Found expected = ParallelDecoder(*m, o).decode(sources, requests);
+      bool changed = false;
+      for (std::size_t i = 0; i < free.size(); ++i) changed |= expected[i][0].tokens != free[i][0].tokens;
+      EXPECT_TRUE(changed) << "the rule forbids nothing";
+      o.session.speculative = {.draft = small.get(), .tokens = 4, .min_prob = min_prob};
+      expect_tokens(ParallelDecoder(*m, o).decode(sources, requests), expected);
+      o.session.speculative.draft = m.get();
+      ParallelDecoder own(*m, o);
+      expect_tokens(own.decode(sources, requests), expected);
+      EXPECT_GT(own.speculation().proposed, 0);
+      EXPECT_GT(own.speculation().accepted, own.speculation().proposed * 9 / 10);
+    }
 }
 
 TEST(Speculative, LookupProposesWhatFollowed) {
