@@ -1,5 +1,6 @@
 #include "trace/text.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "base/as_size.h"
@@ -66,12 +67,23 @@ std::vector<std::string> TextReader::pieces(const std::vector<std::int32_t>& ids
   const Side side = source ? Side::source : Side::target;
   std::vector<std::string> list;
   for (const std::int32_t id : ids)
-    list.push_back(id >= 0 && id < tokenizer_->size(side) ? tokenizer_->piece(id, side) : fmt::format("#{}", id));
+    list.push_back(has_piece(id, side) ? tokenizer_->piece(id, side) : fmt::format("#{}", id));
   return list;
 }
 
 std::string TextReader::text_of(const std::vector<std::int32_t>& ids) const {
-  return tokenizer_->decode(ids, Side::target);
+  std::string text;
+  for (auto at = ids.begin(); at != ids.end();) {
+    const auto end = std::find_if(at, ids.end(), [&](std::int32_t id) { return !has_piece(id); });
+    text += tokenizer_->decode({at, end}, Side::target);
+    at = end;
+    if (at != ids.end()) text += fmt::format("#{}", *at++);
+  }
+  return text;
+}
+
+bool TextReader::has_piece(std::int32_t id, Side side) const {
+  return id >= 0 && id < tokenizer_->size(side);
 }
 
 std::vector<std::int32_t> TextReader::ends() const {

@@ -27,7 +27,8 @@ class TextReader {
   /// or without one all tokens after the first. In an encoder-decoder without a target the decoder reads its start token alone.
   /// @throws Error(usage) for texts without a token
   Input read(const Texts& texts) const;
-  /// The piece of each token: of the source if `source`, else of the decoder's tokens.
+  /// The piece of each token: of the source if `source`, else of the decoder's tokens. A model may have more tokens than its
+  /// tokenizer has pieces; such a token is its id here and in text_of(): "#50260".
   std::vector<std::string> pieces(const std::vector<std::int32_t>& ids, bool source) const;
   std::string text_of(const std::vector<std::int32_t>& ids) const;
   /// The tokens that end a text; none if there are none.
@@ -37,6 +38,7 @@ class TextReader {
   void replace_tokens(Input& input, std::span<const Edit> edits) const;
 
  private:
+  bool has_piece(std::int32_t id, Side side = Side::target) const;
   std::int32_t id_of(const Edit& edit, Side side) const;
 
   const model::Model* model_;

@@ -22,9 +22,10 @@ namespace {
 struct Writer {
   std::shared_ptr<const Tokenizer> tokenizer = make_character_tokenizer("abcdefgh ", 200);
   std::unique_ptr<model::Gpt2> model;
-  Writer() {
+  /// @param padding  rows of the vocabulary that stand for no piece
+  explicit Writer(std::int32_t padding = 0) {
     model::Gpt2Config k;
-    k.vocab_size = tokenizer->size(Side::target);
+    k.vocab_size = tokenizer->size(Side::target) + padding;
     k.n_positions = 64, k.n_embd = 32, k.n_layer = 2, k.n_head = 4;
     k.initializer_range = 0.5;
     k.bos_token_id = k.eos_token_id = tokenizer->special(Side::target).eos;
@@ -55,6 +56,27 @@ TEST(TraceOfText, SaysTokensLossAndChange) {
   // The loss before is that of a pass without edits.
   EXPECT_EQ(about["change"]["loss_before"].get<double>(),
             w.ask({.texts = {"abc", "de"}, .only = {}, .edits = {}, .donor = {}}).outcome.loss());
+}
+
+// A vocabulary may be padded to a round size: its last tokens have no piece, and are shown by their ids.
+TEST(TraceOfText, ContinuesWithTokensThatHaveNoPiece) {
+  const Writer w(5000);
+  const TextReader reader(*w.model, w.tokenizer);
+  const std::int32_t size = w.tokenizer->size(Side::target);
+  const Answer a = w.ask({.texts = {.text = "abc", .target = ""},
+                          .only = {},
+                          .edits = {"decoder.1.self.heads[2]=zero"},
+                          .donor = {},
+                          .new_tokens = 6});
+  ASSERT_TRUE(std::any_of(a.text_before.begin(), a.text_before.end(), [&](std::int32_t id) { return id >= size; }));
+  const nlohmann::ordered_json change = about_json(*w.model, reader, a)["change"];
+  for (const std::int32_t id : a.text_before)
+    if (id >= size) {
+      EXPECT_TRUE(contains(change["text_before"].get<std::string>(), fmt::format("#{}", id)));
+    }
+  const std::int32_t letter = *w.tokenizer->find("a", Side::target), other = *w.tokenizer->find("b", Side::target);
+  EXPECT_EQ(reader.text_of({letter, other, size + 7, letter, size}), fmt::format("ab#{}a#{}", size + 7, size));
+  EXPECT_EQ(reader.text_of({}), "");
 }
 
 // What many edits are compared with is computed once.
