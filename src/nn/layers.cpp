@@ -53,6 +53,7 @@ Norm::Norm(Parameters& p, const std::string& name, std::int64_t d, float eps, Ki
 }
 
 Tensor Norm::forward(Context& c, const Tensor& x) const {
+  computed_here(c);
   const Tensor& weight = weight_ ? weight_->value : ones_;
   if (kind_ == Kind::rms || kind_ == Kind::rms_plain) return ops::rms_norm(c, x, weight, eps_);
   return ops::layer_norm(c, x, weight, bias_ ? bias_->value : Tensor(), eps_);

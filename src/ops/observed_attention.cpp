@@ -56,10 +56,11 @@ void ask_for_pairs(Context& c, std::span<const kern::RowSpan> rows, std::size_t 
 
 // The values of a point after the observer has seen them.
 template <class T>
-bool shown(Context& c, const char* name, std::vector<T>& values, const Shape& shape) {
+bool shown(Context& c, const char* name, std::vector<T>& values, const Shape& shape,
+           SourceLine at = {__builtin_FILE(), __builtin_LINE()}) {
   if (!observed(c, name)) return false;
   Tensor x = c.upload<T>(values, shape);
-  if (!observe(c, name, x)) return false;
+  if (!observe(c, name, x, at)) return false;
   check(x.shape() == shape, name, "an observer replaced {} by {}", shape, x.shape());
   values = host_copy<T>(x);
   return true;

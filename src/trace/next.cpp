@@ -19,7 +19,7 @@ Trace points_of(const model::Model& m, const Input& input, std::span<const Edit>
 
 nlohmann::ordered_json points_json(const Trace& points) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (const Value& v : points.values()) list.push_back({{"name", v.name}, {"shape", v.shape}});
+  for (const Value& v : points.values()) list.push_back({{"name", v.name}, {"shape", v.shape}, {"source", v.source}});
   return list;
 }
 

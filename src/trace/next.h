@@ -11,7 +11,7 @@ namespace tril::trace {
 /// All points of a pass, with shapes and without values, in the order of computation.
 Trace points_of(const model::Model& m, const Input& input, std::span<const Edit> edits = {},
                 const Trace* donor = nullptr);
-/// [{"name": …, "shape": …}, …]
+/// [{"name": …, "shape": …, "source": the line that computes it}, …]
 nlohmann::ordered_json points_json(const Trace& points);
 
 /// The logits after one token, [1, vocabulary].

@@ -89,12 +89,14 @@ class Watched {
   Context& c_;
 };
 
-void show(Context& c, Recorder* recorder, const std::string& name, const std::vector<std::int32_t>& ids) {
-  if (recorder) recorder->show(name, c.upload(ids));
+void show_tokens(Context& c, Recorder* recorder, const std::string& name, const std::vector<std::int32_t>& ids) {
+  if (!recorder) return;
+  computed_here(c);
+  recorder->show(name, c.upload(ids));
 }
 
 model::Memory encoded(Context& c, const model::Model& m, const Input& input, Recorder* recorder) {
-  show(c, recorder, "encoder.tokens", input.source);
+  show_tokens(c, recorder, "encoder.tokens", input.source);
   const ObservedPart part(c, "encoder");
   model::Memory memory = m.encode(c, input.source, one_row(input.source));
   if (recorder) recorder->show("encoder.final", memory.states);
@@ -127,6 +129,7 @@ void show_states(const model::Model& m, const Input& input, const model::Memory&
   for (std::int64_t i = 0; i < cache->num_layers(); ++i) {
     if (!cache->keeps_state(i)) continue;
     const std::int64_t row = cache->state(0);
+    recorder.computed_at({__builtin_FILE(), __builtin_LINE()});
     recorder.show(name(i), cache->states(i).rows(row, row + 1));
   }
 }
@@ -167,7 +170,7 @@ Outcome run_pass(const model::Model& m, const Input& input, Recorder* recorder, 
   const Watched watched(c, recorder);
   model::Memory memory;
   if (m.has_encoder()) memory = encoded(c, m, input, recorder);
-  show(c, recorder, "decoder.tokens", input.tokens);
+  show_tokens(c, recorder, "decoder.tokens", input.tokens);
   Tensor hidden;
   {
     const ObservedPart part(c, "decoder");

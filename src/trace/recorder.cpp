@@ -56,7 +56,7 @@ void Recorder::show(const std::string& name, const Tensor& value) {
   names_.insert(name);
   if (is_changed(name))
     fail_usage(name, "this value follows from others and cannot be changed", "change an earlier one");
-  if (is_kept(name)) trace_->add(name, value);
+  if (is_kept(name)) trace_->add(name, value, 0, computed_at().text());
 }
 
 bool Recorder::see_point(Context& c, const std::string& name, std::int64_t heads, Tensor& value) {
@@ -75,7 +75,7 @@ bool Recorder::see_point(Context& c, const std::string& name, std::int64_t heads
     value = edited(c, e, value, heads, {.value = from, .of_first_tokens = o_.growing});
     changed = true;
   }
-  if (is_kept(name)) trace_->add(name, value, heads);
+  if (is_kept(name)) trace_->add(name, value, heads, computed_at().text());
   if (!o_.gradients || !c.tape() || value.dtype() != DType::f32 || is_of_pairs(name) || !is_kept(name)) return changed;
   value = with_gradient(c, name, value, heads);
   return true;

@@ -43,8 +43,8 @@ std::vector<std::int32_t> Value::ints() const {
                            : converted<std::int32_t, std::int32_t>(bytes);
 }
 
-void Trace::add(const std::string& name, const Tensor& x, std::int64_t heads) {
-  Value v{.name = name, .shape = {}, .type = x.dtype(), .bytes = {}};
+void Trace::add(const std::string& name, const Tensor& x, std::int64_t heads, std::string source) {
+  Value v{.name = name, .shape = {}, .type = x.dtype(), .bytes = {}, .source = std::move(source)};
   const Shape shape = x.shape();
   for (std::size_t i = 0; i < shape.rank(); ++i) v.shape.push_back(shape[i]);
   if (heads > 0 && v.shape.size() == 2) {

@@ -17,6 +17,7 @@ struct Value {
   std::vector<std::int64_t> shape;
   DType type = DType::f32;  ///< f32; i32 for ids; u8 for masks
   std::vector<std::byte> bytes;
+  std::string source = {};  ///< the line that computes it: "src/nn/attention.cpp:221"; "": not known
 
   std::int64_t count() const;
   std::vector<float> floats() const;       ///< of every type
@@ -36,8 +37,9 @@ class Trace {
 
   /// Keeps a copy of x. A point that is passed again replaces its value.
   /// @param heads  the columns are those of so many heads: [N, heads * d] becomes [N, heads, d]; 0: of no heads
+  /// @param source  Value::source
   /// @throws Error(usage) if the trace would grow beyond its bytes
-  void add(const std::string& name, const Tensor& x, std::int64_t heads = 0);
+  void add(const std::string& name, const Tensor& x, std::int64_t heads = 0, std::string source = {});
   void add(Value value);
   /// @throws Error(usage) if `bytes` more, which are computed for this value, would exceed the trace's bytes
   void ask(const std::string& name, std::int64_t bytes) const;

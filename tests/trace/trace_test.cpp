@@ -68,6 +68,7 @@ TEST(Trace, OfEveryFamilyAddsUp) {
     const auto m = model::load(model::ModelSource::open(dir));
     const Trace trace = traced(*m, input_of(*m), {"*"}).trace;
     for (const Value& v : trace.values()) {
+      EXPECT_TRUE(v.source.starts_with("src/") && v.source.rfind(':') != v.source.npos) << v.name << " " << v.source;
       if (!v.name.ends_with(".weights")) continue;
       SCOPED_TRACE(v.name);
       ++attentions;

@@ -2,6 +2,7 @@
 
 #include "nn/adapters.h"
 #include "ops/softcap.h"
+#include "tensor/observer.h"
 
 namespace tril::model {
 
@@ -42,6 +43,7 @@ OutputProjection output(const Context& c, const Model& m) {
 Tensor logits(Context& c, const Model& m, const Tensor& hidden, Capped capped) {
   const OutputProjection out = m.output();
   const Tensor y = ops::linear(c, hidden, out.weight, out.bias);
+  computed_here(c);
   if (out.matrix && nn::is_adapted(c, *out.matrix)) nn::adapt(c, hidden, *out.matrix, y);
   return out.softcap > 0 && capped == Capped::yes ? ops::softcap(c, y, out.softcap) : y;
 }
