@@ -19,6 +19,7 @@
 #include "cli/serving/served_terms.h"
 #include "cli/serving/server_keys.h"
 #include "model_io/adapters/adapter.h"
+#include "serve/api/classroom.h"
 #include "serve/api/service.h"
 #include "serve/api/suggestions.h"
 #include "serve/dialects/dialects.h"
@@ -124,6 +125,11 @@ void run_server(ServeOptions o, const ServerSignals& signals) {
   // Read again by the server. Mistakes in these files are reported before models are loaded.
   serve::HttpServer::check_certificate(o.tls_certificate, o.tls_key);
   if (!o.suggestions.empty()) serve::Suggestions(o.suggestions, options.most_suggestion_bytes);
+
+  if (o.classroom) {
+    options = serve::for_classroom(std::move(options));
+    options.side_threads = thread_count(o.decoding.threads);  // nothing decodes
+  }
 
   o.models = models_of(o);
   const std::vector<LanguagePair> languages = language_pairs(o.languages);
@@ -234,6 +240,8 @@ void add_serve(App& app) {
            "once.",
        .examples =
            {{"tril serve --model models/de", "only on this machine, port 8080"},
+            {"tril serve -m de=models/de --classroom --host 0.0.0.0 --allow-anyone",
+             "for a class: only the page that shows how models compute"},
             {"tril serve -m de=models/de plays=models/plays --precision int8 --port 9000", "two models"},
             {"tril serve --models models --model-memory 2GiB --idle-unload 10m",
              "any number of models, loaded when requests need them"},

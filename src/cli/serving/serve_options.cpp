@@ -110,6 +110,9 @@ Fields fields_of(ServeOptions& o) {
         "file of administrators' keys, one per line; administrators may load and unload models and set priorities")
       .value_name("FILE");
   f.add("allow-anyone", &o.allow_anyone, "allow requests without keys from other machines");
+  f.add("classroom", &o.classroom,
+        "for a class: serve only the page that shows how models compute, and what it asks (POST /trace, /search and "
+        "/score), within smaller bounds and on all threads; nothing can be changed");
   f.add("trusted-proxies", &o.trusted_proxies,
         "addresses or networks of reverse proxies, such as 127.0.0.1 or 10.0.0.0/8, whose header X-Forwarded-For names "
         "the client; unset: the header is ignored")

@@ -46,7 +46,7 @@ struct ServeOptions {
          keep_documents = serve::DocumentLimits{}.keep_seconds;
   double request_timeout = serve::ServiceOptions{}.request_seconds, idle_timeout = 75;
   serve::UnknownFields unknown_fields = serve::ServiceOptions{}.unknown_fields;
-  bool allow_anyone = false, log_texts = false;
+  bool allow_anyone = false, log_texts = false, classroom = false;
 };
 
 /// The fields point into the options, which must not move.

@@ -31,7 +31,7 @@ HttpError too_many() {
 }  // namespace
 
 Documents::Documents(Service& service, const DocumentLimits& limits)
-    : service_(service), limits_(limits), worker_(most_jobs), keeper_([this] { forget_expired(); }) {}
+    : service_(service), limits_(limits), worker_({.most_waiting = most_jobs}), keeper_([this] { forget_expired(); }) {}
 
 Documents::~Documents() {
   std::vector<DocumentPtr> all;

@@ -103,6 +103,19 @@ std::pair<std::vector<std::vector<std::int32_t>>, std::vector<std::vector<std::i
   return {std::move(prompts), std::move(targets)};
 }
 
+// Of a server for a class, whose requests wait for each other.
+void check_work(const Service& service, const ServedModel& m, std::span<const std::vector<std::int32_t>> texts,
+                std::span<const std::vector<std::int32_t>> more = {}) {
+  if (!service.options().classroom) return;
+  std::int64_t tokens = 0;
+  for (const auto list : {texts, more})
+    for (const std::vector<std::int32_t>& ids : list) tokens += std::ssize(ids);
+  if (const double work = operations_of(m.model(), tokens); work > service.options().most_operations)
+    throw HttpError(413, fmt::format("this takes about {:.1e} operations, but {:.1e} are allowed in a request: give "
+                                     "fewer or shorter texts",
+                                     work, service.options().most_operations));
+}
+
 void score_translations(Service& service, const CallPtr& call, const ModelPtr& m, const ScoreRequest& r) {
   if (r.source.size() != r.target.size())
     throw field_error("target", fmt::format("{} for {} sources, expected one each", r.target.size(), r.source.size()));
@@ -111,6 +124,7 @@ void score_translations(Service& service, const CallPtr& call, const ModelPtr& m
   auto [sources, targets] =
       encodes ? std::pair(ids_of(r.source, Side::source, languages, *m), ids_of(r.target, Side::target, languages, *m))
               : prompted_ids(*m, r, languages);
+  check_work(service, *m, sources, targets);
   const std::int32_t start =
       encodes ? search::decoder_start(m->model(), m->tokenizer(), languages.target) : std::int32_t{-1};
   service.aside(
@@ -134,6 +148,7 @@ void score_texts(Service& service, const CallPtr& call, const ModelPtr& m, const
     if (texts.back().empty() && !text.empty())
       throw wrong_text("text", texts.size(), "has no character that is in the vocabulary");
   }
+  check_work(service, *m, texts);
   service.aside(call, [call, m, texts = std::move(texts)](search::WorkerPool& worker) {
     const AdapterOf adapter(worker, *m);
     const auto list = search::score_texts(worker, m->model(), texts, {.batch_size = 4});

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "format/page_parts.h"
+#include "inside/page.h"
 
 namespace tril::serve {
 namespace {
@@ -36,6 +37,10 @@ HttpResponse web_page() {
     put_part(page, "%SCRIPT%", joined_script(script, &web_page_part));
     return page;
   });
+}
+
+HttpResponse inside_page() {
+  return page_response([](const std::string& nonce) { return inside::page("null", nonce); });
 }
 
 }  // namespace tril::serve

@@ -13,6 +13,9 @@ namespace tril::serve {
 /// running.
 HttpResponse web_page();
 
+/// The page that shows a pass (inside/page.h), with the server's own policy.
+HttpResponse inside_page();
+
 /// A page whose scripts and styles have the nonce that `make` gets; its Content-Security-Policy allows no others.
 HttpResponse page_response(const std::function<std::string(const std::string& nonce)>& make);
 

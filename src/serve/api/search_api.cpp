@@ -200,7 +200,14 @@ class Ending {
   std::shared_ptr<std::stop_source> source_;
 };
 
-void search_aside(const CallPtr& call, const SearchRequest& r, const ModelPtr& m, const ModelPtr& draft) {
+SearchBounds bounds_of_search(const ServiceOptions& options) {
+  SearchBounds bounds = search_bounds;
+  bounds.operations = options.most_operations;
+  return bounds;
+}
+
+void search_aside(const CallPtr& call, const SearchRequest& r, const ModelPtr& m, const ModelPtr& draft,
+                  const SearchBounds& bounds) {
   const std::unique_ptr<WatchedText> text = watched_text(call, r, m);
   trace::SearchQuestion& q = text->question;
   q.request.adapter = m->adapter();
@@ -212,7 +219,7 @@ void search_aside(const CallPtr& call, const SearchRequest& r, const ModelPtr& m
               .forbidden = static_cast<std::int32_t>(r.forbidden),
               .others = static_cast<std::int32_t>(r.others)};
   set_proposals(r, draft, q);
-  check_search(search_bounds, m->model(), q);
+  check_search(bounds, m->model(), q);
   set_form(r, m, call->warnings, q.plan);
   const Ending ending(call, q);
   search::WorkerPool worker(1, kernels_of(m->loaded().engine));  // those of the model's other requests
@@ -244,7 +251,9 @@ void Service::add_search_routes() {
          with_model(call, r.model, std::nullopt, [this, call, r](const ModelPtr& m) {
            const auto run = [this, call, r, m](const ModelPtr& draft) {
              call->caller->model = m->name();
-             aside(call, [call, r, m, draft](search::WorkerPool&) { search_aside(call, r, m, draft); });
+             aside(call, [call, r, m, draft, bounds = bounds_of_search(options_)](search::WorkerPool&) {
+               search_aside(call, r, m, draft, bounds);
+             });
            };
            if (r.draft.empty()) return run(nullptr);
            with_model(call, r.draft, std::nullopt, run);

@@ -8,8 +8,10 @@
 #include "base/allowed.h"
 #include "base/printable.h"
 #include "serve/api/body_reading.h"
+#include "serve/api/classroom.h"
 #include "serve/api/error_answer.h"
 #include "serve/api/form_body.h"
+#include "serve/api/page.h"
 #include "serve/api/suggestions.h"
 #include "serve/api/text_sources.h"
 #include "serve/api/translate_request.h"
@@ -80,7 +82,9 @@ Service::Service(const ServiceOptions& options, Models& models)
       models_(models),
       detectors_(std::make_unique<Detectors>()),
       usage_(std::make_shared<Usage>(options.usage_file)),
-      documents_(std::make_unique<Documents>(*this, options.documents)) {
+      documents_(std::make_unique<Documents>(*this, options.documents)),
+      side_({.most_waiting = options.classroom ? classroom_waiting : SideWorker::Options{}.most_waiting,
+             .threads = options.side_threads}) {
   if (!options.suggestions_file.empty())
     suggestions_ = std::make_unique<Suggestions>(options.suggestions_file, options.most_suggestion_bytes);
   set_keys(options.keys);
@@ -95,6 +99,16 @@ Service::Service(const ServiceOptions& options, Models& models)
   add_trace_routes();
   add_search_routes();
   add_status_routes();
+  if (options_.classroom) keep_classroom_routes();
+}
+
+void Service::keep_classroom_routes() {
+  std::erase_if(routes_, [](const Route& route) { return !is_for_classroom(route.path); });
+  for (Route& route : routes_)
+    if (route.path == "/") {
+      route.summary = "A web page that shows a pass of a model step by step";
+      route.handle = [](const CallPtr& call) { call->out->send(inside_page()); };
+    }
 }
 
 Service::~Service() {
@@ -120,6 +134,7 @@ std::shared_ptr<const Keys> Service::keys_now() const {
 }
 
 void Service::add_routes(std::vector<Route> routes) {
+  if (options_.classroom) return;
   routes_.insert(routes_.begin(), std::make_move_iterator(routes.begin()), std::make_move_iterator(routes.end()));
 }
 
@@ -143,7 +158,9 @@ const Route& Service::route_of(const HttpRequest& request) const {
     error.allow = allowed;
     throw error;
   }
-  throw HttpError(404, fmt::format("there is no route {}", printable(request.path)));
+  throw HttpError(404,
+                  fmt::format("there is no route {}{}", printable(request.path),
+                              options_.classroom ? ": this server only shows how its models compute, at /inside" : ""));
 }
 
 // The errors of the API at an address, which may have no route: those of a route whose path begins with the same name.

@@ -15,6 +15,7 @@
 #include "serve/api/error_answer.h"
 #include "serve/api/error_style.h"
 #include "serve/api/language_graph.h"
+#include "serve/api/operations.h"
 #include "serve/api/request_fields.h"
 #include "serve/api/request_rates.h"
 #include "serve/api/term_sources.h"
@@ -56,6 +57,9 @@ struct ServiceOptions {
   std::uint64_t most_suggestion_bytes = std::uint64_t{64} << 20;
   std::string usage_file;  ///< of the characters that each key has had translated; "": they are counted from 0
   std::int64_t most_hypotheses = 1024, most_new_tokens = 4096;
+  double most_operations = serve::most_operations;  ///< of a trace or a search; for a class also of scores
+  bool classroom = false;  ///< only the page that shows a pass, and what it asks; see for_classroom() (classroom.h)
+  int side_threads = 1;    ///< for scores, traces and searches beside decoding
   std::shared_ptr<terms::GlossaryLibrary> glossaries = std::make_shared<terms::GlossaryLibrary>();
   std::shared_ptr<const ServedMemories> memories = std::make_shared<ServedMemories>();
 };
@@ -149,7 +153,8 @@ class Service {
   void set_connections(std::function<std::size_t()> count);
 
   const std::vector<Route>& routes() const { return routes_; }
-  /// Adds routes of other APIs, before the first request. They are preferred to those that are known already.
+  /// Adds routes of other APIs, before the first request. They are preferred to those that are known already. A server for a class has
+  /// none of them.
   void add_routes(std::vector<Route> routes);
   /// The API's description in OpenAPI 3.
   Json openapi() const;
@@ -221,6 +226,7 @@ class Service {
   void add_trace_routes();
   void add_search_routes();
   void add_status_routes();
+  void keep_classroom_routes();
   const Route& route_of(const HttpRequest& request) const;
   ErrorStyle errors_at(std::string_view path) const;
   void take(const CallPtr& call, const Route& route);

@@ -5,7 +5,6 @@
 #include <functional>
 #include <memory>
 
-#include "inside/page.h"
 #include "serve/api/model_choice.h"
 #include "serve/api/page.h"
 #include "serve/api/trace_bounds.h"
@@ -127,17 +126,24 @@ Json difference(const ServedModel& m, const ServedModel& other, const trace::Tex
           {"change", difference_json(reader, before, plain_pass(other.model(), reader, theirs))}};
 }
 
+TraceBounds bounds_of_traces(const ServiceOptions& options) {
+  TraceBounds bounds = trace_bounds;
+  bounds.operations = options.most_operations;
+  return bounds;
+}
+
 // @param other  of TraceRequest::against; null: none
-Json traced(const ServedModel& m, const ModelPtr& other, const TraceRequest& r, trace::Question question) {
+Json traced(const ServedModel& m, const ModelPtr& other, const TraceRequest& r, trace::Question question,
+            const TraceBounds& bounds) {
   const trace::TextReader reader(m.model(), m.loaded().tokenizer);
   trace::Input input = reader.read(question.texts);
   input.adapter = question.adapter, input.checkpoint = question.checkpoint;
   const TraceWork work{.edits = r.edit, .new_tokens = r.new_tokens, .analyses = r.analyses};
-  check_trace(trace_bounds, m.model(), input, work, "text");
-  if (question.donor) check_trace(trace_bounds, m.model(), reader.read(*question.donor), work, "patch_text");
+  check_trace(bounds, m.model(), input, work, "text");
+  if (question.donor) check_trace(bounds, m.model(), reader.read(*question.donor), work, "patch_text");
   std::optional<Json> against;
   if (other) {
-    check_trace(trace_bounds, other->model(), input, work, "against");
+    check_trace(bounds, other->model(), input, work, "against");
     against = difference(m, *other, reader, question);
     question.new_tokens = 0;  // there are no edits
   }
@@ -203,10 +209,11 @@ void Service::add_trace_routes() {
              throw field_error("head_scores", "are not computed with an adapter; ask for the model without it");
            const auto run = [this, call, m, r](const ModelPtr& other) {
              call->caller->model = m->name();
-             aside(call, [call, m, other, r, question = question_of(m, r)](search::WorkerPool&) {
+             aside(call, [call, m, other, r, question = question_of(m, r),
+                          bounds = bounds_of_traces(options_)](search::WorkerPool&) {
                trace::Question q = question;
                q.checkpoint = checkpoint_of(call);
-               call->send(traced(*m, other, r, q));
+               call->send(traced(*m, other, r, q, bounds));
              });
            };
            if (r.against.empty()) return run(nullptr);
@@ -218,11 +225,7 @@ void Service::add_trace_routes() {
                      .summary = "A web page that shows a pass of a model step by step",
                      .request_schema = nullptr,
                      .response = "a self-contained HTML page",
-                     .handle =
-                         [](const CallPtr& call) {
-                           call->out->send(
-                               page_response([](const std::string& nonce) { return inside::page("null", nonce); }));
-                         },
+                     .handle = [](const CallPtr& call) { call->out->send(inside_page()); },
                      .who = Route::Who::anybody,
                      .response_type = "text/html"});
 }

@@ -4,7 +4,9 @@
 
 namespace tril::serve {
 
-SideWorker::SideWorker(std::int64_t most_waiting) : most_waiting_(most_waiting), thread_([this] { run(); }) {}
+SideWorker::SideWorker(const Options& options) : most_waiting_(options.most_waiting) {
+  for (int i = 0; i < options.threads; ++i) threads_.emplace_back([this] { run(); });
+}
 
 SideWorker::~SideWorker() {
   {
@@ -12,7 +14,7 @@ SideWorker::~SideWorker() {
     stopping_ = true;
   }
   changed_.notify_all();
-  thread_.join();
+  for (std::thread& thread : threads_) thread.join();
 }
 
 bool SideWorker::push(const std::string& client, std::function<void(search::WorkerPool&)> job, Room room) {
@@ -34,12 +36,12 @@ std::size_t SideWorker::waiting() const {
 
 std::size_t SideWorker::running() const {
   const std::lock_guard lock(mutex_);
-  return busy_ ? 1 : 0;
+  return busy_;
 }
 
 void SideWorker::drain() {
   std::unique_lock lock(mutex_);
-  idle_.wait(lock, [&] { return stopping_ || (jobs_.empty() && !busy_); });
+  idle_.wait(lock, [&] { return stopping_ || (jobs_.empty() && busy_ == 0); });
 }
 
 // The first job of another client than the latest one's; if there is none, the first job.
@@ -58,14 +60,15 @@ void SideWorker::run() {
     Job job;
     {
       std::unique_lock lock(mutex_);
-      busy_ = false;
-      if (jobs_.empty()) idle_.notify_all();
       changed_.wait(lock, [&] { return stopping_ || !jobs_.empty(); });
       if (stopping_) return;
       job = next();
-      busy_ = true;
+      ++busy_;
     }
     job.run(worker);
+    job = {};  // what it holds goes before it counts as ended
+    const std::lock_guard lock(mutex_);
+    if (--busy_ == 0 && jobs_.empty()) idle_.notify_all();
   }
 }
 

@@ -1,4 +1,5 @@
-// A thread for work besides decoding: scores, attention, schemas. It runs one job at a time, so that decoding keeps its cores.
+// Threads for work besides decoding: scores, attention, schemas. One thread, unless more are asked for, runs one job at a time, so that
+// decoding keeps its cores.
 // The number of waiting jobs is limited, one client may have half of them, and clients take turns.
 #pragma once
 
@@ -9,6 +10,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "decode/batches/parallel.h"
 
@@ -16,7 +18,12 @@ namespace tril::serve {
 
 class SideWorker {
  public:
-  explicit SideWorker(std::int64_t most_waiting = 64);
+  struct Options {
+    std::int64_t most_waiting = 64;
+    int threads = 1;
+  };
+  SideWorker() : SideWorker(Options{}) {}
+  explicit SideWorker(const Options& options);
   /// Drops waiting jobs.
   ~SideWorker();
 
@@ -45,8 +52,9 @@ class SideWorker {
   std::condition_variable changed_, idle_;
   std::deque<Job> jobs_;
   std::string last_client_;  ///< the client of the latest job
-  bool busy_ = false, stopping_ = false;
-  std::thread thread_;
+  std::size_t busy_ = 0;     ///< threads that run a job
+  bool stopping_ = false;
+  std::vector<std::thread> threads_;
 };
 
 }  // namespace tril::serve

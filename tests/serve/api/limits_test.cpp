@@ -253,7 +253,7 @@ TEST_F(Serving, DrainingEndsWhatIsDoneAside) {
 }
 
 TEST(SideWorker, ClientsTakeTurnsAndHaveHalfOfThePlaces) {
-  SideWorker side(8);
+  SideWorker side({.most_waiting = 8});
   std::mutex mutex;
   std::condition_variable changed;
   bool opened = false, begun = false;

@@ -10,7 +10,7 @@ namespace tril::serve {
 namespace {
 
 TEST(SideWorker, HasRoomForWhatIsAdmittedAlready) {
-  SideWorker worker(4);
+  SideWorker worker({.most_waiting = 4});
   std::promise<void> begun, go_on;
   std::atomic<int> run = 0;
   ASSERT_TRUE(worker.push("anna", [&](search::WorkerPool&) {
@@ -29,6 +29,25 @@ TEST(SideWorker, HasRoomForWhatIsAdmittedAlready) {
   go_on.set_value();
   worker.drain();
   EXPECT_EQ(run, 5);
+}
+
+// Two threads run two jobs at the same time: each waits here for the other.
+TEST(SideWorker, ThreadsRunSideBySide) {
+  SideWorker worker({.threads = 2});
+  std::promise<void> first, second;
+  std::atomic<std::size_t> most = 0;
+  worker.push("anna", [&](search::WorkerPool&) {
+    first.set_value();
+    second.get_future().wait();
+    most = worker.running();
+  });
+  worker.push("bert", [&](search::WorkerPool&) {
+    first.get_future().wait();
+    second.set_value();
+  });
+  worker.drain();
+  EXPECT_GE(most, 1U);
+  EXPECT_EQ(worker.running(), 0U);
 }
 
 }  // namespace
