@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -149,6 +150,10 @@ class TRIL_API Tracer {
   /// @throws Error (usage) naming the option, text, edit or pattern that does not fit. With "gradients" the first call loads the
   ///         model's weights in float32, and throws for a model that was opened with "adapter" or "precision"
   Trace trace(const std::string& text, const std::string& target = {}, const Options& options = {}) const;
+  /// The same, until stop is requested from any thread. It is looked at before each value of a pass.
+  /// @throws Error (failure) if it was requested
+  Trace trace(const std::string& text, const std::string& target, const Options& options,
+              const std::stop_token& stop) const;
 
  private:
   std::unique_ptr<TracerState> state_;

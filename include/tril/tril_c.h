@@ -1,9 +1,9 @@
-/* tril for C, and for every language that calls C: open a model, translate, generate, tokenise, score.
+/* tril for C, and for every language that calls C: open a model, translate, generate, tokenise, score, look inside.
  *
  * Ownership: a function that returns a handle or a char* that is not const gives it to the caller, who frees it once with the
  * function named there; freeing NULL does nothing. A const pointer into a result is valid until the result is freed. Arguments are
- * copied or only read during the call. A translator, generator, scorer or tokenizer keeps what it needs of its model, so that
- * the model may be freed first.
+ * copied or only read during the call. A translator, generator, scorer, tokenizer or tracer keeps what it needs of its model, so
+ * that the model may be freed first.
  *
  * Errors: a function that can fail takes `tril_error** error` as its last argument and returns NULL. *error is then a new error,
  * for tril_error_free(), or NULL if there is no memory for one; after a success it is NULL. `error` may be NULL. No C++ exception leaves a function.
@@ -270,6 +270,45 @@ TRIL_API const tril_alignment_point* tril_scores_alignment(const tril_scores* sc
 TRIL_API void tril_scores_free(tril_scores* scores);
 /* Frees a scorer. NULL is allowed. */
 TRIL_API void tril_scorer_free(tril_scorer* scorer);
+
+/* --- traces: what a model computes in one pass over a text (docs/trace.md) --- */
+
+/* A model that is looked into. Its calls run side by side. */
+typedef struct tril_tracer tril_tracer;
+/* The values of one pass, in the order of computation. An index outside gives NULL or 0. */
+typedef struct tril_traced tril_traced;
+
+/* What the elements of a value are. */
+typedef enum tril_element_type {
+  TRIL_FLOAT32 = 1, /* of most points */
+  TRIL_INT32 = 2,   /* tokens, and the experts that a mixture chose */
+  TRIL_UINT8 = 3    /* masks: 1 where a query may attend to a key */
+} tril_element_type;
+
+/* Options: "only" (patterns of the points to keep; without it all are kept), "edit", "patch-text", "patch-target", "gradients",
+ * "max-bytes", "source-language", "target-language". For tril_tracer_free(). */
+TRIL_API tril_tracer* tril_tracer_new(const tril_model* model, const tril_options* options, tril_error** error);
+/* One pass, which takes one core. @text is what the encoder reads; in a language model, what comes first. @target is what the
+ * decoder should say, or what follows; NULL: nothing is given. @stop may be NULL; a call that it stops fails.
+ * For tril_traced_free(). */
+TRIL_API tril_traced* tril_trace(const tril_tracer* tracer, const char* text, const char* target, const tril_stop* stop,
+                                 tril_error** error);
+/* The number of values. */
+TRIL_API size_t tril_traced_size(const tril_traced* traced);
+/* The index of the value with this name, or tril_traced_size() if no such value was kept. */
+TRIL_API size_t tril_traced_find(const tril_traced* traced, const char* name);
+/* "decoder.0.self.q" */
+TRIL_API const char* tril_traced_name(const tril_traced* traced, size_t index);
+/* The sizes of the value's dimensions: tokens, heads, width of a head. @rank gets their number. */
+TRIL_API const int64_t* tril_traced_shape(const tril_traced* traced, size_t index, size_t* rank);
+/* Of the value's elements. 0 for an index outside. */
+TRIL_API tril_element_type tril_traced_type(const tril_traced* traced, size_t index);
+/* The elements, row by row: float, int32_t or uint8_t. Their number is the product of the shape. */
+TRIL_API const void* tril_traced_data(const tril_traced* traced, size_t index);
+/* Frees the values, with all arrays that were read from them. NULL is allowed. */
+TRIL_API void tril_traced_free(tril_traced* traced);
+/* Frees a tracer. NULL is allowed. */
+TRIL_API void tril_tracer_free(tril_tracer* tracer);
 
 #ifdef __cplusplus
 }

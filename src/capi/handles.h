@@ -44,6 +44,12 @@ struct tril_scores {
   std::vector<tril::v0::Score> list;
   std::vector<std::vector<tril_alignment_point>> alignments = {};  ///< of each score
 };
+struct tril_tracer {
+  tril::v0::Tracer tracer;
+};
+struct tril_traced {
+  tril::v0::Trace trace;
+};
 
 namespace tril::capi {
 

@@ -80,14 +80,20 @@ class TracerState {
     languages_of(library::read_fields(options_));  // reports mistakes
   }
 
-  Trace trace(const std::string& text, const std::string& target, const Options& options) const {
+  Trace trace(const std::string& text, const std::string& target, const Options& options,
+              const std::stop_token& stop) const {
     library::check_utf8(text, "text");
     library::check_utf8(target, "target");
     const library::TracerFields o = library::read_fields(library::joined(options_, options));
-    const trace::Question question = question_of(o.question, text, target, languages_of(o));
+    trace::Question question = question_of(o.question, text, target, languages_of(o));
+    question.checkpoint = [&stop] {
+      if (stop.stop_requested()) fail("trace", "was stopped");
+    };
     const model::Model& m = o.question.gradients ? weights_in_float32() : *model_->model;
     trace::Answer answer = trace::answer(m, reader_, question);
-    trace::Findings findings = analyse(m, answer.input, o.question.analyses);
+    trace::Input input = answer.input;
+    input.checkpoint = question.checkpoint;
+    trace::Findings findings = analyse(m, input, o.question.analyses);
     return Trace(std::make_shared<const TraceState>(reader_, std::move(answer), std::move(findings)));
   }
 
@@ -128,7 +134,11 @@ std::vector<OptionInfo> Tracer::option_list() {
 }
 
 Trace Tracer::trace(const std::string& text, const std::string& target, const Options& options) const {
-  return state_->trace(text, target, options);
+  return state_->trace(text, target, options, {});
+}
+Trace Tracer::trace(const std::string& text, const std::string& target, const Options& options,
+                    const std::stop_token& stop) const {
+  return state_->trace(text, target, options, stop);
 }
 
 }  // namespace v0

@@ -3,7 +3,9 @@
 #include <tril/tril.h>
 #include <tril/tril_c.h>
 
+#include <cstring>
 #include <memory>
+#include <set>
 #include <thread>
 
 #include "support/contains.h"
@@ -24,6 +26,8 @@ struct Free {
   void operator()(tril_ids* p) const { tril_ids_free(p); }
   void operator()(tril_scorer* p) const { tril_scorer_free(p); }
   void operator()(tril_scores* p) const { tril_scores_free(p); }
+  void operator()(tril_tracer* p) const { tril_tracer_free(p); }
+  void operator()(tril_traced* p) const { tril_traced_free(p); }
   void operator()(char* p) const { tril_string_free(p); }
 };
 template <class T>
@@ -305,6 +309,79 @@ TEST_F(CInterface, TokenisesAndScores) {
   ASSERT_TRUE(drafted);
   EXPECT_TRUE(contains(refused([&](tril_error** e) { return tril_scorer_new(drafted.get(), nullptr, e); }),
                        "2 draft_model", "scores"));
+}
+
+// Values, shapes and types are those of the C++ interface; errors and requests to stop are errors here too.
+TEST_F(CInterface, Traces) {
+  for (const auto& [path, target] :
+       {std::pair(marian(), "two men"), {language_model, static_cast<const char*>(nullptr)}}) {
+    SCOPED_TRACE(path);
+    auto model = own(tril_model_open(path.c_str(), nullptr, nullptr));
+    const auto tracer = own(tril_tracer_new(model.get(), nullptr, nullptr));
+    ASSERT_TRUE(tracer);
+    model.reset();
+    const auto traced = own(tril_trace(tracer.get(), "a dog runs", target, nullptr, nullptr));
+    ASSERT_TRUE(traced);
+    const v0::Trace expected = v0::Tracer(v0::Model::open(path)).trace("a dog runs", target ? target : "");
+    ASSERT_EQ(tril_traced_size(traced.get()), expected.values().size());
+    std::set<int> types;
+    for (std::size_t i = 0; i < expected.values().size(); ++i) {
+      const v0::TracedValue& value = expected.values()[i];
+      EXPECT_EQ(tril_traced_name(traced.get(), i), value.name);
+      EXPECT_EQ(tril_traced_find(traced.get(), value.name.c_str()), i);
+      std::size_t rank = 0;
+      const std::int64_t* const shape = tril_traced_shape(traced.get(), i, &rank);
+      EXPECT_EQ(std::vector<std::int64_t>(shape, shape + rank), value.shape);
+      const void* const data = tril_traced_data(traced.get(), i);
+      const int type = tril_traced_type(traced.get(), i);
+      types.insert(type);
+      if (type == TRIL_FLOAT32) {
+        EXPECT_EQ(std::memcmp(data, value.floats.data(), value.floats.size_bytes()), 0);
+      } else if (type == TRIL_INT32) {
+        EXPECT_EQ(std::memcmp(data, value.ids.data(), value.ids.size_bytes()), 0);
+      } else {
+        EXPECT_EQ(std::memcmp(data, value.mask.data(), value.mask.size_bytes()), 0);
+      }
+      EXPECT_EQ(value.floats.empty(), type != TRIL_FLOAT32);
+      EXPECT_EQ(value.ids.empty(), type != TRIL_INT32);
+    }
+    EXPECT_EQ(types, (std::set<int>{TRIL_FLOAT32, TRIL_INT32, TRIL_UINT8}));
+    const std::size_t size = tril_traced_size(traced.get());
+    EXPECT_EQ(tril_traced_find(traced.get(), "nothing"), size);
+    EXPECT_EQ(tril_traced_name(traced.get(), size), nullptr);
+    EXPECT_EQ(tril_traced_data(traced.get(), size), nullptr);
+    EXPECT_EQ(static_cast<int>(tril_traced_type(traced.get(), size)), 0);
+    std::size_t rank = 9;
+    EXPECT_EQ(tril_traced_shape(traced.get(), size, &rank), nullptr);
+    EXPECT_EQ(rank, 0U);
+
+    EXPECT_TRUE(
+        contains(refused([&](tril_error** e) { return tril_trace(tracer.get(), nullptr, nullptr, nullptr, e); }),
+                 "2 text", "NULL"));
+    const auto stop = own(tril_stop_new());
+    tril_stop_request(stop.get());
+    EXPECT_TRUE(contains(
+        refused([&](tril_error** e) { return tril_trace(tracer.get(), "a dog", nullptr, stop.get(), e); }), "1 trace"));
+  }
+  const auto model = own(tril_model_open(language_model.c_str(), nullptr, nullptr));
+  const auto options = own(tril_options_new());
+  tril_options_set(options.get(), "only", "decoder.0.self.q");
+  tril_options_set(options.get(), "only", "*.weights");
+  tril_options_set(options.get(), "edit", "*.scores=uniform");
+  const auto tracer = own(tril_tracer_new(model.get(), options.get(), nullptr));
+  const auto traced = own(tril_trace(tracer.get(), "a dog", nullptr, nullptr, nullptr));
+  ASSERT_TRUE(traced);
+  EXPECT_STREQ(tril_traced_name(traced.get(), 0), "decoder.0.self.q");
+  const std::size_t at = tril_traced_find(traced.get(), "decoder.0.self.weights");
+  ASSERT_LT(at, tril_traced_size(traced.get()));
+  EXPECT_EQ(static_cast<const float*>(tril_traced_data(traced.get(), at))[0], 1.0f)
+      << "the first token sees itself alone";
+  tril_options_set(options.get(), "only", "decoder.9.self.q");
+  const auto wrong = own(tril_tracer_new(model.get(), options.get(), nullptr));
+  EXPECT_TRUE(contains(refused([&](tril_error** e) { return tril_trace(wrong.get(), "a", nullptr, nullptr, e); }),
+                       "2 decoder.9.self.q"));
+  EXPECT_TRUE(contains(refused([&](tril_error** e) { return tril_tracer_new(nullptr, nullptr, e); }), "2 model"));
+  tril_traced_free(nullptr), tril_tracer_free(nullptr);
 }
 
 }  // namespace

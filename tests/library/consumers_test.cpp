@@ -64,6 +64,22 @@ TEST_F(Consumers, LoadTheLibraryFromPython) {
   expect_translates("ctypes");
 }
 
+TEST_F(Consumers, LookInsideFromPython) {
+  if (std::system("python3 -c 'import ctypes' 2>/dev/null") != 0) GTEST_SKIP() << "no python3";
+  const Ran ran = build_and_run("ctypes-trace");
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  const v0::Trace expected =
+      v0::Tracer(v0::Model::open(model()), {{"only", "decoder.*.self.weights"}}).trace("a dog runs");
+  std::string lines;
+  for (const v0::TracedValue& value : expected.values()) {
+    double sum = 0;
+    for (const float x : value.floats) sum += x;
+    lines += fmt::format("{} [{}] {:.4f}\n", value.name, fmt::join(value.shape, ", "), sum);
+  }
+  EXPECT_NE(lines, "");
+  EXPECT_EQ(ran.out, lines);
+}
+
 TEST_F(Consumers, AddTheSources) {
   const Ran ran = build_and_run("subproject");
   EXPECT_EQ(ran.code, 0) << ran.err;
@@ -110,6 +126,7 @@ TEST_F(Consumers, ReadTheExamplesOfThePages) {
                                       {"docs/cpp.md", "examples/cpp/trace.cpp"},
                                       {"docs/c.md", "examples/c/translate.c"},
                                       {"docs/c.md", "examples/ctypes/translate.py"},
+                                      {"docs/c.md", "examples/ctypes/trace.py"},
                                       {"README.md", "examples/cpp/translate.cpp"}}) {
     const std::string text = file_text(source + "/" + example);
     EXPECT_NE(file_text(source + "/" + page).find(text.substr(text.find('\n') + 1)), std::string::npos)

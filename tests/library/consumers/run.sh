@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Uses tril as other projects do: builds one in an empty folder and translates with it. Prints the translations of standard input.
-# usage: run.sh shared|static|pkgconfig|pkgconfig-static|ctypes|subproject|cpm SOURCE BUILD FOLDER MODEL [full]
+# usage: run.sh shared|static|pkgconfig|pkgconfig-static|ctypes|ctypes-trace|subproject|cpm SOURCE BUILD FOLDER MODEL [full]
 #   BUILD   where tril was built, with the target tril_archive
 #   FOLDER  empty; gets the installed tril, the project and its build
 #   full    subproject and cpm alone: builds it, from nothing. Otherwise it is configured, and nothing is printed
@@ -60,6 +60,7 @@ case $case in
     fi
     ./translate "$model" ;;
   ctypes) python3 "$source/examples/ctypes/translate.py" "$libraries/libtril.so.0" "$model" ;;
+  ctypes-trace) python3 "$source/examples/ctypes/trace.py" "$libraries/libtril.so.0" "$model" "a dog runs" ;;
   subproject | cpm)
     cp "$here/subproject/CMakeLists.txt" "$source/examples/cpp/translate.cpp" .
     cpm=""
