@@ -7,11 +7,11 @@
 namespace tril::inside {
 namespace {
 
-constexpr std::array script{"strings.js",         "dom.js",      "data.js",          "operations.js",
-                            "steps.js",           "matrix.js",   "explain.js",       "value.js",
-                            "changes.js",         "sampling.js", "tree.js",          "search.js",
-                            "attention_kinds.js", "kinds.js",    "learning_ops.js",  "learning_tasks.js",
-                            "learning_model.js",  "learning.js", "learning_view.js", "start.js"};
+constexpr std::array script{
+    "strings.js",         "dom.js",     "data.js",         "operations.js",     "steps.js",          "matrix.js",
+    "explain.js",         "value.js",   "changes.js",      "sampling.js",       "tree.js",           "search.js",
+    "attention_kinds.js", "kinds.js",   "learning_ops.js", "learning_tasks.js", "learning_model.js", "learning.js",
+    "learning_view.js",   "picture.js", "views.js",        "address.js",        "start.js"};
 
 }  // namespace
 

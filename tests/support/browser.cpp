@@ -217,7 +217,7 @@ Json Browser::accessibility_tree() {
 void Browser::press(const std::string& key, bool shift) {
   static const std::map<std::string, int> codes{{"Tab", 9},        {"Enter", 13},   {"Escape", 27},
                                                 {"ArrowLeft", 37}, {"ArrowUp", 38}, {"ArrowRight", 39},
-                                                {"ArrowDown", 40}};
+                                                {"ArrowDown", 40}, {"PageUp", 33},  {"PageDown", 34}};
   for (const char* type : {"keyDown", "keyUp"}) {
     Json event{{"type", type},
                {"key", key},

@@ -33,8 +33,10 @@ function otherModels() {
   const own = (now.models || []).find(m => m.id === now.question.model);
   return own ? now.models.filter(m => m.id !== own.id && m.translates === own.translates) : [];
 }
-function drawSwitches() {
-  if (FILE) return drawComputed();
+// The switches that are on, and what their fields say; of a file, the number of its change.
+const changeState = () => packed([...now.on].flatMap(([key, values]) => values.length ? values.map(v => [key, v]) : [[key, 'on']]));
+function drawSwitches(state) {
+  if (FILE) return drawComputed(state);
   const list = switchesOf(now.about);
   $('switches').replaceChildren(...list.map(s => {
     const fields = (s.fields || []).map(f => Array.isArray(f.options)
@@ -45,6 +47,16 @@ function drawSwitches() {
   $('effect').replaceChildren(element('p', { class: 'mute' }, t('nothing_on')));
   $('switches').onchange = () => apply(list);
   $('switches').onsubmit = e => { e.preventDefault(); apply(list); };
+  return restoreSwitches(list, new URLSearchParams(state || ''));
+}
+// Those of the address; one that this model does not have stays off.
+function restoreSwitches(list, given) {
+  for (const s of list.filter(one => given.has(one.key))) {
+    const { box, fields } = switchOf(s), values = given.getAll(s.key);
+    fields.forEach((f, i) => { f.value = values[i] ?? f.value; });
+    box.checked = fields.every((f, i) => f.value === (values[i] ?? f.value));
+  }
+  return list.some(s => switchOf(s).box.checked) ? apply(list) : undefined;
 }
 let applying = 0;
 const switchOf = s => {
@@ -76,8 +88,8 @@ async function apply(list) {
     trouble(null);
     drawTokens();
     nameTokens();
-    showValue(view.point);
-    drawDistribution();
+    keepState();
+    await Promise.all([showValue(view.point), drawDistribution()]);
   } catch (error) {
     if (turn !== applying) return;
     for (const s of list) {
@@ -101,11 +113,16 @@ function showChange(change) {
   $('effect').replaceChildren(element('div', { class: 'scroll' }, list), element('div', { class: 'scroll' }, element('table', { id: 'changes' }, element('thead', {}, element('tr', {}, ...heads)), element('tbody', {}, ...rows))));
 }
 // A file from disk has no model to ask: it holds the changes that were computed with it.
-function drawComputed() {
+function drawComputed(state) {
   $('change-view').hidden = !FILE.changes.length;
-  const buttons = FILE.changes.map(c => element('button', { type: 'button', 'aria-pressed': 'false', click: e => {
-    for (const b of buttons) b.setAttribute('aria-pressed', b === e.currentTarget);
-    showChange(c.change);
-  } }, c.switch ? t(`sw_${c.switch}`) + (c.of ? ` ${c.of}` : '') : c.edit.join(', ')));
+  const choose = n => {
+    buttons.forEach((b, i) => b.setAttribute('aria-pressed', i === n));
+    now.on = new Map([['number', [n]]]);
+    showChange(FILE.changes[n].change);
+    keepState();
+  };
+  const buttons = FILE.changes.map((c, n) => element('button', { type: 'button', 'aria-pressed': 'false', click: () => choose(n) }, c.switch ? t(`sw_${c.switch}`) + (c.of ? ` ${c.of}` : '') : c.edit.join(', ')));
   $('switches').replaceChildren(element('p', { class: 'mute' }, t('precomputed')), ...buttons);
+  const given = +new URLSearchParams(state || '').get('number');
+  if (state && FILE.changes[given]) choose(given);
 }

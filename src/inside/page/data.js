@@ -5,10 +5,18 @@ const now = { question: null, about: null, edits: [], on: new Map(), kept: new M
 // What a value depends on, beside its name.
 const passOf = () => [now.edits, now.question && now.question.patch_text];
 
+// A server that has no room says after how many seconds to ask again: a class opens a link at the same time. Longer waits are an error.
+const TRIES = 8, LONGEST_WAIT = 10;
+const waitOf = reply => [429, 503].includes(reply.status) && +reply.headers.get('Retry-After') <= LONGEST_WAIT ? +reply.headers.get('Retry-After') : 0;
 async function ask(path, body) {
   const headers = { 'Content-Type': 'application/json' };
   if ($('key').value) headers.Authorization = `Bearer ${$('key').value}`;
-  const reply = await fetch(path, { method: body ? 'POST' : 'GET', headers, body: body && JSON.stringify(body) });
+  const once = () => fetch(path, { method: body ? 'POST' : 'GET', headers, body: body && JSON.stringify(body) });
+  let reply = await once();
+  for (let n = 1; n < TRIES && waitOf(reply) > 0; ++n) {
+    await new Promise(done => { setTimeout(done, 1000 * waitOf(reply) * (1 + Math.random())); });
+    reply = await once();
+  }
   const text = await reply.text();
   now.bytes += text.length;
   let json = null;

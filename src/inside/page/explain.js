@@ -68,13 +68,17 @@ async function explain(p, value, m, [i, j], clicked) {
   const turn = ++explaining, C = m.columns.length, x = value.data[i * C + j];
   const say = how => {
     const masked = m.masked && m.masked(i * C + j) ? ` · ${t('masked')}` : '';
-    $('readout').textContent = `${t('value')} ${m.words ? m.words(i * C + j) : digits(x)}${masked} · ${t('row')} ${i} “${m.rows[i]}” · ${t('column')} ${j}${m.columns[j] === String(j) ? '' : ` “${m.columns[j]}”`}${how ? ` · ${how}` : ''}`;
+    $('readout').textContent = `${t('value')} ${m.words ? m.words(i * C + j) : digits(x)}${masked} · ${t('row')} ${i} “${m.rows[i]}” · ${t('column')} ${j}${m.columns[j] === String(j) ? '' : ` “${m.columns[j]}”`}${how ? ` · ${how}` : ''} · ${sourceOf(p)}`;
   };
   say('');
   try {
     const shown = await howOf(p, m, [i, j], x);
     if (turn !== explaining) return;
     say(shown.how);
+    if (clicked && `${view.cell}` !== `${[i, j]}`) {
+      view.cell = [i, j];
+      keepSoon();
+    }
     if (clicked) $('zoom').replaceChildren(...(shown.table ? [element('h2', {}, t('h_zoom')), shown.table] : []));
   } catch (error) { if (turn === explaining) trouble(error); }
 }

@@ -1,6 +1,7 @@
 // Kinds of attention, shown with numbers of the pass above (attention_kinds.js computes them): the softmax that runs over tiles, the state
 // of linear attention, heads that share keys, and the ways in which attention learns of positions.
-const kinds = { on: 'tiles', part: null, tile: 2, token: 0, groups: 1, position: 3, shift: 2 };
+const KINDS_FIRST = { on: 'tiles', tile: 2, groups: 0, position: 3, shift: 2 };
+const kinds = { ...KINDS_FIRST, part: null, token: 0, first: null };
 const KIND_FORMULAS = {
   tiles: 'm = max(m′, max s);  l = l′ e^(m′ − m) + Σ e^(s − m);  o = o′ e^(m′ − m) + Σ e^(s − m) v;  y = o / l',
   linear: 'S = S′ + φ(k) vᵀ;  z = z′ + φ(k);  y = φ(q)ᵀ S / φ(q)ᵀ z',
@@ -155,11 +156,21 @@ async function drawKind() {
     element('p', { id: 'kind-readout', class: 'readout', role: 'status' }));
   if (focus && focus.startsWith('kind-') && $(focus)) $(focus).focus();
   $('kind').dataset.drawn = kinds.on;
+  keepState();
 }
 
-function drawKinds() {
+// The kind and its settings, for the page's address.
+const KIND_SETTINGS = ['tile', 'token', 'groups', 'position', 'shift'];
+const kindState = () => now.about && kinds.first ? packed([['on', kinds.on === kinds.first.on ? undefined : kinds.on], ['part', kinds.part === kinds.first.part ? undefined : kinds.part],
+  ...KIND_SETTINGS.filter(key => kinds[key] !== kinds.first[key]).map(key => [key, kinds[key]])]) : undefined;
+function drawKinds(state) {
+  const given = new URLSearchParams(state || '');
   $('kinds-view').hidden = false;
   kinds.part = kindParts()[0] || null, kinds.token = now.about.tokens.ids.length - 1, kinds.groups = 0;
+  kinds.first = { ...KINDS_FIRST, part: kinds.part, token: kinds.token };
+  if (state !== undefined) Object.assign(kinds, KINDS_FIRST, { token: kinds.token, part: given.get('part') || kinds.part, on: Object.hasOwn(KINDS, given.get('on')) ? given.get('on') : KINDS_FIRST.on });
+  for (const key of KIND_SETTINGS) if (/^\d{1,4}$/.test(given.get(key) || '')) kinds[key] = +given.get(key);
+  kinds.tile = Math.max(1, kinds.tile);
   const button = k => element('button', { type: 'button', 'data-kind': k, click: () => { kinds.on = k; drawKind(); } }, t(`k_${k}`));
   $('kinds').replaceChildren(...Object.keys(KINDS).map(button));
   return drawKind();

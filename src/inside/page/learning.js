@@ -14,7 +14,7 @@ const LEARNING_SETTINGS = {
   width: { values: [16, 24, 32], first: 32 },
   seed: { least: 0, most: 9999, first: 1 },
 };
-const learning = { settings: {}, run: null, before: null, isRunning: false, speed: null, layer: 0, head: 0 };
+const learning = { settings: {}, run: null, before: null, isRunning: false, speed: null, layer: 0, head: 0, until: null };  // until: the update of the address, at which the run pauses
 
 // A run's two models are those with the mask and without. losses: of each update, for each model; tests: { update, results: for each
 // model } of every testEvery-th update.
@@ -23,7 +23,7 @@ function newLearningRun(settings) {
   const { width, heads, layers, seed } = settings;
   const sizes = { vocabulary: task.characters.length, positions: task.positions, width, heads, inner: 2 * width, layers };
   const tested = randomFrom(3 * seed + 1);
-  const run = { settings, task, models: [true, false].map(causal => newModel(sizes, causal, 3 * seed)), updates: 0, losses: [], tests: [],
+  const run = { settings, task, models: [true, false].map(causal => newModel(sizes, causal, 3 * seed)), updates: 0, isWhole: true, losses: [], tests: [],
     random: randomFrom(3 * seed + 2), examples: Array.from({ length: LEARNING.examples }, () => task.draw(tested, true)), last: null };
   run.options = { rate: settings.rate, warmup: settings.warmup ? LEARNING.warmup : 0, smoothing: settings.smoothing ? LEARNING.smoothing : 0 };
   run.work = learningWork(run);
@@ -34,6 +34,7 @@ const testRun = run => ({ update: run.updates, results: run.models.map(m => when
 function* learningWork(run) {
   for (;;) {
     const batch = Array.from({ length: run.task.batch }, () => run.task.draw(run.random, false)), losses = [], results = [];
+    run.isWhole = false;
     for (const model of run.models) {
       losses.push(learn(model, batch, run.options));
       yield false;
@@ -46,6 +47,7 @@ function* learningWork(run) {
       }
       run.tests.push(run.last = { update: run.updates, results });
     }
+    run.isWhole = true;
     yield true;
   }
 }
@@ -69,7 +71,7 @@ function startLearning() {
     do {
       if (!run.work.next().value) continue;
       ++updates;
-      pauses = run.updates % LEARNING.pauseEvery === 0;
+      pauses = run.updates % LEARNING.pauseEvery === 0 || run.updates === learning.until;
     } while (!pauses && performance.now() < until);
     const at = performance.now();
     if (at - drawn >= LEARNING.drawMs) {
@@ -78,7 +80,7 @@ function startLearning() {
       drawRun();
       drawn = performance.now();
     }
-    if (pauses) pauseLearning(); else requestAnimationFrame(frame);
+    if (pauses) { learning.until = null; pauseLearning(); } else requestAnimationFrame(frame);
   };
   requestAnimationFrame(frame);
 }
@@ -88,12 +90,13 @@ function showLearning(words) {
   if (!run.last || run.last.update !== run.updates) run.last = testRun(run);
   drawRun();
   sayOfLearning(words);
+  keepState();
 }
 function pauseLearning() {
   learning.isRunning = false;
   drawLearningButtons();
   if (!learning.run) return;
-  finishUpdate(learning.run);
+  if (!learning.run.isWhole) finishUpdate(learning.run);
   showLearning(learningFacts());
 }
 function stepLearning() {
@@ -118,8 +121,16 @@ function resetLearning() {
   return learning.run;
 }
 
-// Settings that are not the first ones, for the page's address.
-const learningState = () => new URLSearchParams(Object.entries(learning.settings).filter(([key, value]) => value !== firstOf(key)).map(([key, value]) => [key, String(value)])).toString() || undefined;
+// Settings that are not the first ones, how far the run has come, and the shown head, for the page's address.
+const learningState = () => packed([...Object.entries(learning.settings).filter(([key, value]) => value !== firstOf(key)), ['updates', learning.run && !learning.isRunning && learning.run.updates || undefined],
+  ['layer', learning.layer || undefined], ['head', learning.head || undefined]]);
+// Learns as far as the address says. The numbers are those that it was taken from: they depend on the settings alone.
+function resumeLearning(state) {
+  const given = new URLSearchParams(state || ''), number = key => /^\d{1,4}$/.test(given.get(key) || '') ? +given.get(key) : 0;
+  learning.until = Math.min(number('updates'), LEARNING.pauseEvery) || null;
+  learning.layer = number('layer'), learning.head = number('head');
+  if (learning.until) startLearning();
+}
 const firstOf = key => key === 'text' ? t('l_own_text') : LEARNING_SETTINGS[key].first;
 // The value of a setting as text from the address, or from a control; one that cannot be is the first value.
 function learningValue(key, text) {

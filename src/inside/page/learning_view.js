@@ -122,7 +122,7 @@ function drawLearningMaps() {
   const run = learning.run, { ids, from } = run.examples[0], T = ids.length, { layers, heads } = run.models[0].sizes;
   learning.layer = Math.min(learning.layer, layers - 1), learning.head = Math.min(learning.head, heads - 1);
   const select = (key, count) => {
-    const change = e => { learning[key] = +e.target.value; fillLearningMaps(learning.run); };
+    const change = e => { learning[key] = +e.target.value; keepState(); fillLearningMaps(learning.run); };
     return element('label', {}, t(`l_${key}`), ' ', element('select', { id: `learning-map-${key}`, change }, ...numbersOf(count).map((n, i) => element('option', { value: n, selected: i === learning[key] }, n))));
   };
   $('learning-map-controls').replaceChildren(select('layer', layers), select('head', heads));

@@ -15,6 +15,7 @@ function matrixOf(m) {
   let at = [0, 0], select;
   const choose = (i, j, clicked) => { at = [i, j]; select(i, j); m.choose(i, j, clicked); };
   select = R * C <= MOST_CELLS ? tableIn(frame, m, most, choose) : pictureIn(frame, m, most, choose);
+  frame.go = (i, j) => { if (i < R && j < C) choose(i, j, true); };
   frame.addEventListener('keydown', e => {
     const [down, right] = { ArrowDown: [1, 0], ArrowUp: [-1, 0], ArrowRight: [0, 1], ArrowLeft: [0, -1], Enter: [0, 0] }[e.key] || [];
     if (down === undefined) return;

@@ -1,4 +1,4 @@
-// What each point of a pass is: the formula, and the file whose code computes it.
+// What each point of a pass is: the formula, and the file whose code computes it, where the pass does not name the line.
 const OPERATIONS = {
   tokens: ['id(piece)', 'src/trace/text.cpp'],
   embeddings: ['x = E[id]', 'src/nn/layers.cpp'],

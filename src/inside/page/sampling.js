@@ -1,6 +1,6 @@
 // From logits to a token, on the real distribution: penalties, temperature, the cuts of top-k, top-p and min-p, and a draw.
 const CONTROLS = [['temperature', 0, 2, 0.05, 1], ['top_k', 0, 100, 1, 0], ['top_p', 0.05, 1, 0.01, 1], ['min_p', 0, 0.5, 0.01, 0], ['repetition', 1, 2, 0.05, 1], ['presence', 0, 2, 0.1, 0], ['frequency', 0, 2, 0.1, 0], ['seed', 1, 50, 1, 1]];
-const draw = { token: 0, logits: null };
+const draw = { token: 0, last: 0, logits: null };
 
 // The stages of one step of sampling: { penalised, probs: after temperature, kept: ids, best first, cut: their probabilities, drawn }.
 // `before`: the ids of the text so far, of which all but the prompt's count for presence and frequency.
@@ -52,13 +52,19 @@ function topOf(token) {
   }
   return now.kept.get(key);
 }
-function drawControls() {
+// The token, and the settings that are not the first ones, for the page's address.
+const drawState = () => !$('draw-token') ? undefined : packed([['token', draw.token === draw.last ? undefined : draw.token],
+  ...CONTROLS.filter(([key, , , , value]) => +$(`draw-${key}`).value !== value).map(([key]) => [key, $(`draw-${key}`).value])]);
+function drawControls(state) {
+  const given = new URLSearchParams(state || '');
   const tokens = piecesOf('decoder'), shown = FILE ? tokens.map((_, i) => i).filter(i => FILE.rows[`logits@${i}`] || FILE.values.logits) : tokens.map((_, i) => i);
-  draw.token = shown[shown.length - 1];
-  const select = element('select', { id: 'draw-token', change: e => { draw.token = +e.target.value; drawDistribution(); } }, ...shown.map(i => element('option', { value: i, selected: i === draw.token }, `${i} ${tokens[i]}`)));
-  const ranges = CONTROLS.map(([key, min, max, step, value]) => {
-    const output = element('output', {}, String(value));
-    return element('label', {}, t(key), ' ', output, element('input', { type: 'range', id: `draw-${key}`, 'aria-label': t(key), min, max, step, value, input: e => { output.textContent = e.target.value; drawStages(); } }));
+  draw.last = shown[shown.length - 1];
+  draw.token = given.has('token') && shown.includes(+given.get('token')) ? +given.get('token') : draw.last;
+  const select = element('select', { id: 'draw-token', change: e => { draw.token = +e.target.value; keepState(); drawDistribution(); } }, ...shown.map(i => element('option', { value: i, selected: i === draw.token }, `${i} ${tokens[i]}`)));
+  const ranges = CONTROLS.map(([key, min, max, step, first]) => {
+    const input = element('input', { type: 'range', id: `draw-${key}`, 'aria-label': t(key), min, max, step, value: given.get(key) ?? first, input: () => { output.textContent = input.value; drawStages(); }, change: keepSoon });
+    const output = element('output', {}, input.value);  // within its bounds, whatever the address says
+    return element('label', {}, t(key), ' ', output, input);
   });
   $('draw-controls').replaceChildren(element('label', {}, t('after_token'), ' ', select), ...ranges);
 }

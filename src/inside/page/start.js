@@ -1,13 +1,4 @@
 // The page's beginning: its language, its question, and the view that the address names.
-const STATE = ['model', 'text', 'target', 'stage', 'point', 'head', 'mask', 'search', 'learn'];
-
-function keepState() {
-  const q = now.question || {}, state = { model: q.model, text: q.text, target: q.target, stage: view.stage, point: view.point, head: view.head, mask: view.mask === 'boolean' ? undefined : view.mask, search: searchState(), learn: learningState() };
-  const shown = FILE ? ['stage', 'point', 'head', 'mask', 'learn'] : STATE;
-  const kept = new URLSearchParams(Object.fromEntries(shown.filter(k => state[k] !== undefined && state[k] !== '' && state[k] !== null).map(k => [k, state[k]])));
-  history.replaceState(null, '', `${location.pathname}${location.search}#${kept}`);
-  for (const a of document.querySelectorAll('#languages a')) a.setAttribute('href', `?lang=${a.lang}#${kept}`);
-}
 function drawLanguages() {
   document.documentElement.lang = LANGUAGE === 'zh' ? 'zh-CN' : LANGUAGE;
   document.title = `tril · ${t('title')}`;
@@ -15,7 +6,7 @@ function drawLanguages() {
 }
 function drawTokens() {
   const row = (side, tokens) => element('div', { class: 'row' }, element('b', {}, t(side)), ...tokens.pieces.map((p, i) => element('span', { class: 'piece' }, plain(p), element('small', {}, tokens.ids[i]))));
-  $('tokens').replaceChildren(...(now.about.source ? [row('encoder', now.about.source)] : []), row('decoder', now.about.tokens));
+  $('token-rows').replaceChildren(...(now.about.source ? [row('encoder', now.about.source)] : []), row('decoder', now.about.tokens));
   const facts = [`${t('family')} ${now.about.family}`, t('parts_of', now.about.tokens.ids.length)];
   if (now.about.loss !== undefined) facts.push(`${t('loss')} ${digits(now.about.loss)}`);
   $('facts').textContent = facts.join(' · ');
@@ -24,18 +15,21 @@ function drawTokens() {
 async function show(about, state, question = null) {
   ++applying;  // the switches are those of this pass: an answer to others comes too late
   now.question = question, now.about = about, now.edits = [], now.on = new Map(), now.kept.clear();
-  view.point = null, view.head = +state.head || 0;
+  view.point = null, view.head = +state.head || 0, view.row = +state.row || 0;
   if (Object.hasOwn(MASK_FORMS, state.mask)) view.mask = state.mask;
   drawTokens();
   drawStrip();
   drawSteps();
-  for (const id of ['model-view', 'bench', 'change-view', 'draw-view']) $(id).hidden = false;
+  for (const id of ['tokens', 'model-view', 'bench', 'change-view', 'draw-view']) $(id).hidden = false;
   const known = about.points.some(p => p.name === state.point) ? state.point : null;
   const stages = new Set(about.points.map(p => String(pointOf(p.name).stage)));
-  chooseStage(known ? pointOf(known).stage : stages.has(state.stage) ? state.stage : stages.has('0') ? '0' : 'begin', known);
-  drawSwitches();
-  drawControls();
-  await Promise.all([drawDistribution(), drawKinds(), drawSearchView(state.search)]);
+  const cell = /^\d+,\d+$/.test(state.cell || '') ? state.cell.split(',').map(Number) : null;
+  await chooseStage(known ? pointOf(known).stage : stages.has(state.stage) ? state.stage : stages.has('0') ? '0' : 'begin', known, cell);
+  const restored = drawSwitches(state.change);
+  drawControls(state.draw);
+  await Promise.all([restored, drawDistribution(), drawKinds(state.kind), drawSearchView(state.search)]);
+  showAsked(state);
+  keepState();
   document.body.dataset.ready = 'true';
 }
 let runs = 0;
@@ -57,19 +51,20 @@ async function complete() {
   const turn = runs;
   try {
     const model = $('model').value, text = $('text').value;
-    const translates = now.models.find(m => m.id === model).translates;
-    const target = translates ? (await ask('/translate', { model, q: text })).translatedText
-      : (await ask('/v1/completions', { model, prompt: text, max_tokens: NEW_TOKENS, temperature: 0 })).choices[0].text;
+    const { translates } = now.models.find(m => m.id === model);
+    const found = await ask('/search', { model, text, ...(translates ? { max_length: 128 } : { max_length: NEW_TOKENS, beam_size: 1, temperature: 0 }) });
     if (turn !== runs) return;  // another pass was asked for meanwhile
-    $('target').value = target;
+    $('target').value = found.results[0].text;
     await run();
   } catch (error) { if (turn === runs) trouble(error); }
 }
 async function start() {
   translate(document);
   drawLanguages();
-  const state = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
+  drawTools();
+  const state = stateOf(location.hash);
   drawLearning(state.learn);
+  resumeLearning(state.learn);
   if (FILE) return show(FILE.about, state);
   $('question').hidden = false;
   $('question').addEventListener('submit', e => { e.preventDefault(); run(); });
@@ -85,6 +80,9 @@ async function start() {
   $('key').addEventListener('change', list);
   await list();
   if (state.text && now.models) await run(state);
-  else document.body.dataset.ready = 'true';
+  else {
+    showAsked(state);
+    document.body.dataset.ready = 'true';
+  }
 }
 start();

@@ -1,5 +1,5 @@
 // From the whole model to a layer, and from a layer to one of its operations.
-const view = { stage: 'begin', point: null, head: 0, row: 0, mask: 'boolean' };
+const view = { stage: 'begin', point: null, head: 0, row: 0, cell: null, mask: 'boolean' };
 
 function drawStrip() {
   const points = now.about.points.map(p => pointOf(p.name));
@@ -24,18 +24,18 @@ function drawSteps() {
     return element('div', { class: 'column' }, element('h3', {}, t(title)), list);
   }));
 }
-function chooseStage(stage, point = null) {
+function chooseStage(stage, point = null, cell = null) {
   view.stage = String(stage);
   for (const b of document.querySelectorAll('#strip button')) b.setAttribute('aria-pressed', b.dataset.stage === view.stage);
   for (const b of document.querySelectorAll('.step')) b.hidden = b.dataset.of !== view.stage;
   for (const c of document.querySelectorAll('.column')) c.hidden = !c.querySelector('.step:not([hidden])');
   const shown = [...document.querySelectorAll('.step:not([hidden])')].map(b => b.dataset.point);
   const same = view.point && shown.find(n => n.replace(/\.\d+\./, '.#.') === view.point.replace(/\.\d+\./, '.#.'));
-  choosePoint(point || same || shown.find(n => n.endsWith('.self.weights')) || shown[0]);
+  return choosePoint(point || same || shown.find(n => n.endsWith('.self.weights')) || shown[0], cell);
 }
-function choosePoint(name) {
-  if (!name) return;
-  view.point = name;
+function choosePoint(name, cell = null) {
+  if (!name) return undefined;
+  view.point = name, view.cell = cell;
   for (const b of document.querySelectorAll('.step')) b.setAttribute('aria-current', b.dataset.point === name);
   keepState();
   return showValue(name);

@@ -67,7 +67,7 @@ function wordsOf(s, i) {
 }
 
 // The picture, in a frame that scrolls. The arrow keys go from node to node: right to the first child, left to the parent, up and down
-// in the same step. choose(i): a node is pointed at, or has the focus.
+// in the same step. choose(i, chosen): a node is pointed at, or a click or a key has chosen it.
 function treePicture(s, isShown, best, choose) {
   const { children, places, rows, steps } = placesOf(s.nodes, isShown);
   const onBest = new Set(best < 0 ? [] : pathTo(s.nodes, best)), lines = [], marks = [];
@@ -79,7 +79,7 @@ function treePicture(s, isShown, best, choose) {
     for (const e of picture.querySelectorAll('[tabindex="0"]')) e.setAttribute('tabindex', -1);
     groups.get(i).setAttribute('tabindex', 0);
     if (focus) groups.get(i).focus();
-    choose(i);
+    choose(i, focus);
   };
   for (const [i, { x, y }] of places) {
     const n = s.nodes[i], best = onBest.has(i) ? ' best' : '';
@@ -89,9 +89,10 @@ function treePicture(s, isShown, best, choose) {
     }
     const piece = pieceOf(s, i), shown = [...piece].length > 10 ? `${[...piece].slice(0, 9).join('')}…` : piece;
     const g = inSvg('g', { class: `node fate-${n.fate}${best}${n.proposed && n.fate !== 'rejected' ? ' accepted' : ''}`, 'data-node': i, role: 'treeitem', tabindex: i === 0 ? 0 : -1,
-      'aria-level': n.step + 1, 'aria-label': wordsOf(s, i), transform: `translate(${x} ${y})` }, ...MARKS[n.fate](), inSvg('text', { x: 9, y: -4 }, shown));
+      'aria-level': n.step + 1, 'aria-label': wordsOf(s, i), transform: `translate(${x} ${y})` }, ...MARKS[n.fate](), inSvg('text', { x: 9, y: -4 }, shown, ...(n.group === undefined ? [] : [inSvg('tspan', { class: 'group', dx: 4 }, String(n.group))])));
     if (n.proposed && n.fate !== 'rejected') g.prepend(inSvg('path', { d: 'M0 -8.5L8.5 0L0 8.5L-8.5 0Z', class: 'hollow' }));
     g.addEventListener('pointerenter', () => light(i, false));
+    g.addEventListener('click', () => light(i, true));
     g.addEventListener('focus', () => light(i, false));
     groups.set(i, g);
     marks.push([i, g]);

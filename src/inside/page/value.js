@@ -21,6 +21,8 @@ function headsOf(p, shape) {
 // Whether a switch leaves a layer, or the positions, out of the pass that is shown.
 const isLeftOut = name => now.edits.some(e => e.endsWith('=skip') && (e.startsWith('*') ? name.endsWith(e.slice(1, -5)) : name.startsWith(`${e.slice(0, -5)}.`))) ||
   (name.endsWith('.bias') && now.edits.includes('*positions=skip'));
+// The line that computes a point.
+const sourceOf = p => (now.about.points.find(one => one.name === p.name) || {}).source || OPERATIONS[p.key][1];
 // The formula of a point, as this family has it.
 function formulaOf(p) {
   if (p.key === 'mask') return MASK_FORMS[view.mask].formula;
@@ -34,14 +36,14 @@ const MASK_FORMS = {
   additive: { formula: 'm ∈ {0, −∞},  s′ = s + m', of: x => x ? 0 : -Infinity, words: digits },
 };
 async function showValue(name) {
-  const turn = ++showing, p = pointOf(name), shape = shapeOf(name), code = OPERATIONS[p.key][1];
+  const turn = ++showing, p = pointOf(name), shape = shapeOf(name);
   $('value-title').textContent = t(`o_${p.words}`);
   const isMask = p.key === 'mask';
   $('value-formula').textContent = formulaOf(p);
   $('value-about').textContent = isMask ? `${t('a_mask')} ${t(`mask_${view.mask}_hint`)}` : t(`a_${p.words}`);
   $('mask-form-label').hidden = !isMask;
   if (isMask) $('mask-form').replaceChildren(...Object.keys(MASK_FORMS).map(form => element('option', { value: form, selected: form === view.mask }, t(`mask_${form}`))));
-  $('value-facts').textContent = `${name} · ${t('shape')} ${shape.join(' × ')} · ${t('code')} ${code}`;
+  $('value-facts').textContent = `${name} · ${t('shape')} ${shape.join(' × ')} · ${t('code')} ${sourceOf(p)}`;
   $('readout').textContent = t('waiting');
   $('zoom').replaceChildren();
   const heads = headsOf(p, shape);
@@ -57,8 +59,10 @@ async function showValue(name) {
     if (!value) { $('value').replaceChildren(); $('readout').textContent = t('too_large'); return; }
     const m = await frameOf(p, value);
     if (turn !== showing) return;
-    $('value').replaceChildren(value.data.length ? matrixOf(m) : t('no_values'));
+    const matrix = value.data.length ? matrixOf(m) : null;
+    $('value').replaceChildren(matrix || t('no_values'));
     $('readout').textContent = t('choose_cell');
+    if (matrix && view.cell) matrix.go(...view.cell);  // of the address, or of the same value before a change
     trouble(null);
   } catch (error) {
     if (turn === showing) { $('value').replaceChildren(); $('readout').textContent = ''; trouble(error); }
@@ -100,4 +104,4 @@ async function showLogits(turn) {
 }
 $('head').addEventListener('change', () => { view.head = +$('head').value; keepState(); showValue(view.point); if (!$('kinds-view').hidden) drawKind(); });
 $('mask-form').addEventListener('change', () => { view.mask = $('mask-form').value; keepState(); showValue(view.point); });
-$('row').addEventListener('change', () => { view.row = +$('row').value; showValue(view.point); });
+$('row').addEventListener('change', () => { view.row = +$('row').value; keepState(); showValue(view.point); });

@@ -8,48 +8,13 @@
 #include "model_io/source/registry.h"
 #include "support/contains.h"
 #include "support/golden.h"
-#include "support/served_page.h"
+#include "support/inside_page.h"
 #include "support/temporary.h"
 #include "trace/next.h"
 #include "trace/report.h"
 
 namespace tril::serve {
 namespace {
-
-struct InsidePage : Page {
-  void look(const std::string& model, const std::string& text, const std::string& more = "", int width = 1280) {
-    browser->open("about:blank");
-    browser->open(fmt::format("http://127.0.0.1:{}/inside{}", server->port(), more), width, 900);
-    ASSERT_TRUE(comes("document.body.dataset.ready")) << browser->console();
-    type("model", model), type("text", text);
-    click("#run");
-    wait();
-  }
-  void wait() {
-    ASSERT_TRUE(comes("document.body.dataset.ready && now.about && document.getElementById('value').children.length"))
-        << browser->console() << eval("document.getElementById('trouble').textContent");
-  }
-  void choose(const std::string& point) {
-    ASSERT_TRUE(eval("Boolean(document.querySelector('[data-point=\"" + point + "\"]'))")) << point;
-    eval("chooseStage(pointOf('" + point + "').stage, '" + point + "')");
-    ASSERT_TRUE(comes("document.getElementById('value-facts').textContent.startsWith('" + point +
-                      " ') && document.getElementById('readout').textContent === t('choose_cell')"))
-        << point << browser->console() << eval("document.getElementById('trouble').textContent");
-  }
-  /// A point that a switch leaves out.
-  void choose_left_out(const std::string& point) {
-    eval("chooseStage(pointOf('" + point + "').stage, '" + point + "')");
-    ASSERT_TRUE(comes("document.getElementById('value-facts').textContent.startsWith('" + point + " ')"));
-  }
-  double number(const std::string& script) { return eval(script).get<double>(); }
-  /// What a promise comes to.
-  nlohmann::json awaited(const std::string& promise) {
-    eval("(() => { window.came = undefined; (" + promise +
-         ").then(r => { window.came = {value: r}; }, e => { window.came = {value: String(e)}; }); return 1; })()");
-    EXPECT_TRUE(comes("window.came")) << promise;
-    return eval("window.came.value");
-  }
-};
 
 std::vector<std::string> points_of_pass(const Loaded& loaded, const trace::Texts& texts) {
   const trace::TextReader reader(*loaded.model, loaded.tokenizer);
@@ -588,6 +553,68 @@ TEST_F(InsidePage, DrawsTheSearchAsATree) {
     }
   keep_picture("inside-tree-zh-390");
   EXPECT_EQ(browser->console(), "");
+}
+
+// Groups of a beam, and a text that must be JSON: settings of the page, kept in its address.
+TEST_F(InsidePage, SearchesWithGroupsAndASchema) {
+  const auto search = [&](const std::vector<std::pair<std::string, std::string>>& settings) {
+    for (const auto& [name, value] : settings) type("search-" + name, value);
+    click("#search-run");
+    ASSERT_TRUE(comes("!document.getElementById('search-run').disabled"));
+  };
+  const auto trouble = [&] { return eval("document.getElementById('trouble').textContent").get<std::string>(); };
+  look("de", "a dog runs");
+  search({{"beam_size", "4"}, {"n", "4"}, {"beam_groups", "2"}, {"diversity_penalty", "0.8"}, {"max_length", "8"}});
+  ASSERT_TRUE(comes("searching.answer")) << trouble();
+  Json request{{"model", "de"}, {"text", "a dog runs"}, {"beam_size", 4}, {"n", 4}, {"max_length", 8}};
+  const Json alone = post("/search", request);
+  request.update({{"beam_groups", 2}, {"diversity_penalty", 0.8}});
+  const Json expected = post("/search", request);
+  EXPECT_NE(expected["nodes"], alone["nodes"]);
+  EXPECT_EQ(eval("searching.answer.nodes"), nlohmann::json(expected["nodes"]));
+  EXPECT_EQ(eval("searching.answer.plan.beam_groups"), 2);
+  // Each node names its group, and there are two.
+  EXPECT_EQ(eval("[...document.querySelectorAll('#tree .node')].slice(1).every(g => g.querySelector('.group')"
+                 ".textContent === String(searching.answer.nodes[g.dataset.node].group))"),
+            true);
+  EXPECT_EQ(eval("new Set([...document.querySelectorAll('#tree .node .group')].map(e => e.textContent)).size"), 2);
+  keep_picture("inside-tree-groups");
+  const std::string state = eval("location.hash");
+  browser->open("about:blank");
+  browser->open(fmt::format("http://127.0.0.1:{}/inside?lang=zh{}", server->port(), state), 390, 900);
+  ASSERT_TRUE(comes("document.body.dataset.ready && searching.answer")) << browser->console();
+  EXPECT_EQ(eval("searching.answer.nodes"), nlohmann::json(expected["nodes"]));
+  EXPECT_LE(number("document.documentElement.scrollWidth"), 390);
+  EXPECT_EQ(browser->console(), "");
+  // A beam that cannot be divided is refused in the words of the server; greedy search and samples have no groups.
+  search({{"beam_groups", "3"}});
+  EXPECT_TRUE(contains(trouble(), "beam_groups")) << trouble();
+  search({{"beam_size", "1"}, {"n", "1"}});
+  EXPECT_EQ(trouble(), "");
+  EXPECT_EQ(eval("'beam_groups' in searching.answer.plan"), false);
+  search({{"temperature", "1"}, {"n", "2"}});
+  EXPECT_EQ(trouble(), "");
+  EXPECT_EQ(eval("searching.answer.results.length"), 2);
+
+  serve({}, translator, small_writer("\"abc{}:,[] 0123"));
+  look("plays", "abc");
+  search({{"beam_size", "3"}, {"n", "2"}, {"max_length", "12"}, {"json_schema", R"({"enum": ["ab", "ac"]})"}});
+  ASSERT_TRUE(comes("searching.answer")) << trouble();
+  EXPECT_EQ(eval("searching.answer.results.map(r => JSON.parse(r.text)).sort()"), nlohmann::json({"ab", "ac"}));
+  EXPECT_GT(number("document.querySelectorAll('#tree .node.fate-forbidden').length"), 0);
+  keep_picture("inside-tree-schema");
+  const std::string constrained = eval("location.hash");
+  browser->open("about:blank");
+  browser->open(fmt::format("http://127.0.0.1:{}/inside{}", server->port(), constrained));
+  ASSERT_TRUE(comes("document.body.dataset.ready && searching.answer")) << browser->console();
+  EXPECT_EQ(eval("document.getElementById('search-json_schema').value"), R"({"enum": ["ab", "ac"]})");
+  EXPECT_EQ(eval("searching.answer.results.map(r => JSON.parse(r.text)).sort()"), nlohmann::json({"ab", "ac"}));
+  search({{"json_schema", "{"}});
+  EXPECT_TRUE(trouble().starts_with("the schema is no JSON")) << trouble();
+  search({{"json_schema", R"({"type": "strange"})"}});
+  EXPECT_TRUE(contains(trouble(), "json_schema")) << trouble();
+  search({{"json_schema", ""}, {"regex", "(ab)+"}});
+  EXPECT_EQ(trouble(), "");
 }
 
 // Chinese has every word that English has; a phone needs no scrolling sideways; the address keeps the view.
