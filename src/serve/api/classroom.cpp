@@ -6,8 +6,9 @@
 namespace tril::serve {
 
 bool is_for_classroom(std::string_view path) {
-  constexpr std::array paths{"/",           "/inside", "/trace", "/search",  "/score",       "/v1/models",
-                             "/v1/models/{model}", "/health", "/ready", "/metrics", "/openapi.json"};
+  constexpr std::array paths{
+      "/",       "/inside", "/trace",   "/search",      "/score", "/v1/models", "/v1/models/{model}",
+      "/health", "/ready",  "/metrics", "/openapi.json"};
   return std::find(paths.begin(), paths.end(), path) != paths.end();
 }
 

@@ -103,6 +103,24 @@ TEST(ServeRun, UnknownFieldsAreRefusedToldOfOrIgnored) {
   EXPECT_NE(misspelt.err.find("--unknown-fields"), std::string::npos) << misspelt.err;
 }
 
+// For a class there is the page and what it asks; nothing else, of this API or another's.
+TEST(ServeRun, AClassroomHasOnlyThePage) {
+  const ScratchFolder folder;
+  const Ran ran = serve({"-m", "de=" + write_tiny_marian(folder), "--classroom", "--threads", "2"}, "model de is ready",
+                        [](std::uint16_t port) {
+                          Client client(port);
+                          const Answer page = client.ask("GET", "/");
+                          EXPECT_EQ(page.status, 200);
+                          EXPECT_TRUE(contains(page.body, "search-view"));
+                          EXPECT_EQ(client.ask("POST", "/trace", R"({"text": "a dog"})").status, 200);
+                          EXPECT_EQ(client.ask("POST", "/search", R"({"text": "a dog"})").status, 200);
+                          EXPECT_EQ(client.ask("POST", "/translate", R"({"q": "a dog"})").status, 404);
+                          EXPECT_EQ(client.ask("POST", "/v2/translate", R"({"text": ["a dog"]})").status, 404);
+                          EXPECT_EQ(client.ask("POST", "/admin/models/unload", R"({"model": "de"})").status, 404);
+                        });
+  EXPECT_EQ(ran.code, 0) << ran.err;
+}
+
 TEST(ServeRun, RequestsAreLimitedPerTimeAndKey) {
   const ScratchFolder folder;
   const std::string model = "de=" + write_tiny_marian(folder);

@@ -63,10 +63,10 @@ TEST_F(Serving, AClassHasSmallerBounds) {
   little.most_operations = 1e6;
   serve(little);
   const std::string text(60, 'a');
-  for (const Json& refused :
-       {post("/trace", {{"model", "plays"}, {"text", text}}, 413), post("/search", {{"model", "plays"}, {"text", text}}, 413),
-        post("/score", {{"model", "plays"}, {"text", text}}, 413),
-        post("/score", {{"model", "de"}, {"source", text}, {"target", text}}, 413)})
+  for (const Json& refused : {post("/trace", {{"model", "plays"}, {"text", text}}, 413),
+                              post("/search", {{"model", "plays"}, {"text", text}}, 413),
+                              post("/score", {{"model", "plays"}, {"text", text}}, 413),
+                              post("/score", {{"model", "de"}, {"source", text}, {"target", text}}, 413)})
     EXPECT_TRUE(contains(refused["error"]["message"].get<std::string>(), "1.0e+06", "operations")) << refused;
 }
 

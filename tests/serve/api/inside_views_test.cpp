@@ -34,7 +34,9 @@ TEST_F(InsideViews, TheAddressKeepsEachOfThem) {
   // A cell of a head, while a switch with fields and one without are on.
   choose("decoder.1.self.weights");
   type("head", "2");
-  eval("(() => { const l = document.querySelector('[data-switch=head_mean] select'); l.value = l.options[1].value; return 1; })()");
+  eval(
+      "(() => { const l = document.querySelector('[data-switch=head_mean] select'); l.value = l.options[1].value; "
+      "return 1; })()");
   click("[data-switch=head_mean] [type=checkbox]");
   ASSERT_TRUE(comes("now.edits.length === 1"));
   click("[data-switch=ff] [type=checkbox]");
@@ -43,7 +45,9 @@ TEST_F(InsideViews, TheAddressKeepsEachOfThem) {
   click("#value td[data-r=\"3\"][data-c=\"2\"]");
   ASSERT_TRUE(comes("document.querySelector('#zoom table')"));
   // The next token after another one, by other settings; a kind of attention; a search with a chosen node.
-  eval("(() => { const s = document.getElementById('draw-token'); s.value = '4'; s.dispatchEvent(new Event('change')); return 1; })()");
+  eval(
+      "(() => { const s = document.getElementById('draw-token'); s.value = '4'; s.dispatchEvent(new Event('change')); "
+      "return 1; })()");
   type("draw-temperature", "0.5"), type("draw-top_k", "3");
   click("[data-kind=rotary]");
   ASSERT_TRUE(comes("document.getElementById('kind').dataset.drawn === 'rotary'"));
@@ -64,7 +68,9 @@ TEST_F(InsideViews, TheAddressKeepsEachOfThem) {
   const auto before = eval(all);
   const auto pressed = eval("[...document.querySelectorAll('.switch [type=checkbox]')].map(b => b.checked)");
   open_again();
-  ASSERT_TRUE(comes("searching.answer && document.querySelectorAll('#changes tbody tr').length && document.querySelector('#zoom table')"))
+  ASSERT_TRUE(
+      comes("searching.answer && document.querySelectorAll('#changes tbody tr').length && "
+            "document.querySelector('#zoom table')"))
       << text("trouble");
   EXPECT_EQ(eval(all), before);
   EXPECT_EQ(eval("[...document.querySelectorAll('.switch [type=checkbox]')].map(b => b.checked)"), pressed);
@@ -82,11 +88,13 @@ TEST_F(InsideViews, TheAddressKeepsEachOfThem) {
   EXPECT_EQ(text("readout"), readout);
   // A switch of a model that this one is not, and numbers that cannot be, leave the page as it is.
   browser->open("about:blank");
-  browser->open(fmt::format("http://127.0.0.1:{}/inside#model=plays&text=abc&cell=99,99&row=77&change={}&kind={}&draw={}&slide=no",
-                            server->port(), "head%3Ddecoder.9.self.heads%255B0%255D%26nothing%3Don",
-                            "on%3Dconstructor%26tile%3D0%26token%3D-1", "token%3D99%26temperature%3Dx%26top_k%3D1e9"));
+  browser->open(fmt::format(
+      "http://127.0.0.1:{}/inside#model=plays&text=abc&cell=99,99&row=77&change={}&kind={}&draw={}&slide=no",
+      server->port(), "head%3Ddecoder.9.self.heads%255B0%255D%26nothing%3Don",
+      "on%3Dconstructor%26tile%3D0%26token%3D-1", "token%3D99%26temperature%3Dx%26top_k%3D1e9"));
   ASSERT_TRUE(comes("document.body.dataset.ready")) << browser->console();
-  EXPECT_EQ(eval("[now.edits.length, kinds.on, kinds.tile, draw.token === draw.last, document.getElementById('draw-top_k').value]"),
+  EXPECT_EQ(eval("[now.edits.length, kinds.on, kinds.tile, draw.token === draw.last, "
+                 "document.getElementById('draw-top_k').value]"),
             nlohmann::json({0, "tiles", 1, true, "100"}));
   EXPECT_EQ(text("trouble"), "");
   EXPECT_EQ(browser->console(), "");
@@ -152,27 +160,34 @@ TEST_F(InsideViews, AreSavedAsPictures) {
       EXPECT_EQ(eval("new DOMParser().parseFromString(svg, 'image/svg+xml').querySelector('parsererror')"), nullptr);
       for (const char* foreign : {"class=", "var(", "<foreignObject", "<style", "url(http", "currentColor"})
         EXPECT_FALSE(contains(svg, foreign)) << foreign;
-      EXPECT_EQ(std::regex_replace(svg, std::regex("http://www.w3.org/(2000/svg|1999/xlink|XML/1998/namespace)"), "").find("http"),
+      EXPECT_EQ(std::regex_replace(svg, std::regex("http://www.w3.org/(2000/svg|1999/xlink|XML/1998/namespace)"), "")
+                    .find("http"),
                 std::string::npos)
           << "no address but those of namespaces";
       // Each text that the view shows is in the picture.
       EXPECT_EQ(
           eval(fmt::format(
-              "(() => {{ const words = s => s.replace(/\\s+/g, ''), picture = words([...new DOMParser().parseFromString("
+              "(() => {{ const words = s => s.replace(/\\s+/g, ''), picture = words([...new "
+              "DOMParser().parseFromString("
               "svg, 'image/svg+xml').querySelectorAll('text')].map(e => e.textContent).join('')), missing = [];"
-              "const walk = document.createTreeWalker(sectionOf('{}'), NodeFilter.SHOW_TEXT); while (walk.nextNode()) {{ const e = "
+              "const walk = document.createTreeWalker(sectionOf('{}'), NodeFilter.SHOW_TEXT); while (walk.nextNode()) "
+              "{{ const e = "
               "walk.currentNode.parentElement, text = words(walk.currentNode.data); if (text && e.checkVisibility() && "
-              "!e.closest('.tools, option, textarea') && !picture.includes(text)) missing.push(text); }} return missing; }})()",
+              "!e.closest('.tools, option, textarea') && !picture.includes(text)) missing.push(text); }} return "
+              "missing; }})()",
               view)),
           nlohmann::json::array());
       // As a picture of another page it has its size and is not empty.
-      EXPECT_EQ(awaited("new Promise((done, fail) => { const i = new Image(); i.onload = () => { const c = "
-                        "document.createElement('canvas'); c.width = i.width; c.height = i.height; const x = c.getContext('2d'); "
-                        "x.drawImage(i, 0, 0); const d = x.getImageData(0, 0, i.width, i.height).data, seen = new Set(); "
-                        "for (let n = 0; n < d.length; n += 4) seen.add(d[n] << 16 | d[n + 1] << 8 | d[n + 2]); done(seen.size > 3); }; "
-                        "i.onerror = () => fail('no picture'); i.src = 'data:image/svg+xml;charset=utf-8,' + "
-                        "encodeURIComponent(svg); })"),
-                true);
+      EXPECT_EQ(
+          awaited(
+              "new Promise((done, fail) => { const i = new Image(); i.onload = () => { const c = "
+              "document.createElement('canvas'); c.width = i.width; c.height = i.height; const x = c.getContext('2d'); "
+              "x.drawImage(i, 0, 0); const d = x.getImageData(0, 0, i.width, i.height).data, seen = new Set(); "
+              "for (let n = 0; n < d.length; n += 4) seen.add(d[n] << 16 | d[n + 1] << 8 | d[n + 2]); done(seen.size > "
+              "3); }; "
+              "i.onerror = () => fail('no picture'); i.src = 'data:image/svg+xml;charset=utf-8,' + "
+              "encodeURIComponent(svg); })"),
+          true);
       // Nothing of the page has changed.
       EXPECT_EQ(eval("document.querySelectorAll('.whole').length"), 0);
       if (const char* kept = std::getenv("TRIL_SCREENSHOTS"); kept && *kept)
@@ -182,15 +197,18 @@ TEST_F(InsideViews, AreSavedAsPictures) {
   // A masked cell has its hatch, and the tree its marks.
   const int T = eval("now.about.tokens.ids.length");
   EXPECT_EQ(eval("pictureOf('value').split('url(#hatch)').length - 1"), T * (T - 1) / 2);
-  EXPECT_EQ(eval("new DOMParser().parseFromString(pictureOf('search'), 'image/svg+xml').querySelectorAll('svg svg g g text').length >= "
+  EXPECT_EQ(eval("new DOMParser().parseFromString(pictureOf('search'), 'image/svg+xml').querySelectorAll('svg svg g g "
+                 "text').length >= "
                  "searching.answer.nodes.length"),
             true);
   // The button saves that text under a name.
   const auto saved = awaited(
       "new Promise(done => { const make = URL.createObjectURL, click = HTMLAnchorElement.prototype.click; let blob; "
       "URL.createObjectURL = b => { blob = b; return 'blob:test'; }; HTMLAnchorElement.prototype.click = function () { "
-      "URL.createObjectURL = make; HTMLAnchorElement.prototype.click = click; blob.text().then(text => done([this.download, "
-      "blob.type, text === pictureOf('value')])); }; document.querySelector('#value-view [data-tool=svg]').click(); })");
+      "URL.createObjectURL = make; HTMLAnchorElement.prototype.click = click; blob.text().then(text => "
+      "done([this.download, "
+      "blob.type, text === pictureOf('value')])); }; document.querySelector('#value-view [data-tool=svg]').click(); "
+      "})");
   EXPECT_EQ(saved, nlohmann::json({"tril-value.svg", "image/svg+xml", true}));
   EXPECT_EQ(browser->console(), "");
   // From disk, without the page.
@@ -274,12 +292,9 @@ TEST_F(InsideViews, EachValueNamesTheLineThatComputesIt) {
 // A file from disk has the same: links that keep a change, pictures, slides, lines.
 TEST_F(InsideViews, AreInAFileToo) {
   const trace::TextReader reader(*writer.model, writer.tokenizer);
-  const std::string data = inside::file_data(*writer.model, reader,
-                                             {.texts = {"abcd", "ef"},
-                                              .only = {},
-                                              .edits = {},
-                                              .new_tokens = 2,
-                                              .most_bytes = std::int64_t{64} << 20});
+  const std::string data = inside::file_data(
+      *writer.model, reader,
+      {.texts = {"abcd", "ef"}, .only = {}, .edits = {}, .new_tokens = 2, .most_bytes = std::int64_t{64} << 20});
   const TemporaryDirectory folder;
   const std::string path = folder.write("inside.html", inside::page(data, ""));
   browser->open("about:blank");
@@ -318,17 +333,21 @@ TEST_F(InsideViews, WorkInAClass) {
   EXPECT_EQ(text("trouble"), "");
   EXPECT_EQ(browser->console(), "");
   // Two refusals for lack of room, then the server's answer.
-  EXPECT_EQ(awaited("(async () => { const real = fetch; let refused = 0; window.fetch = (...a) => refused++ < 2 ? "
-                    "Promise.resolve(new Response('{}', { status: 429, headers: { 'Retry-After': '0.02' } })) : real(...a); "
-                    "const reply = await ask('/trace', { model: 'plays', text: 'abc' }); window.fetch = real; "
-                    "return [refused, reply.tokens.ids.length]; })()"),
-            nlohmann::json({3, 3}));
+  EXPECT_EQ(
+      awaited("(async () => { const real = fetch; let refused = 0; window.fetch = (...a) => refused++ < 2 ? "
+              "Promise.resolve(new Response('{}', { status: 429, headers: { 'Retry-After': '0.02' } })) : real(...a); "
+              "const reply = await ask('/trace', { model: 'plays', text: 'abc' }); window.fetch = real; "
+              "return [refused, reply.tokens.ids.length]; })()"),
+      nlohmann::json({3, 3}));
   // One that asks for a longer wait is told to the reader at once.
-  EXPECT_EQ(awaited("(async () => { const real = fetch; let asked = 0; window.fetch = () => { ++asked; return Promise.resolve(new "
-                    "Response('{\"error\": {\"message\": \"busy\"}}', { status: 429, headers: { 'Retry-After': '60' } })); }; "
-                    "let why = ''; try { await ask('/trace', {}); } catch (e) { why = e.message; } window.fetch = real; "
-                    "return [asked, why]; })()"),
-            nlohmann::json({1, "busy"}));
+  EXPECT_EQ(
+      awaited(
+          "(async () => { const real = fetch; let asked = 0; window.fetch = () => { ++asked; return "
+          "Promise.resolve(new "
+          "Response('{\"error\": {\"message\": \"busy\"}}', { status: 429, headers: { 'Retry-After': '60' } })); }; "
+          "let why = ''; try { await ask('/trace', {}); } catch (e) { why = e.message; } window.fetch = real; "
+          "return [asked, why]; })()"),
+      nlohmann::json({1, "busy"}));
 }
 
 }  // namespace
