@@ -230,6 +230,21 @@ TEST(LibraryTracer, CallsFromThreadsAreAlike) {
   EXPECT_EQ(same, std::vector<int>(4, 1));
 }
 
+// A request to stop, from any thread, ends a call with an error; without one a call is as others.
+TEST(LibraryTracer, EndsWhenStopIsRequested) {
+  const v0::Tracer tracer(v0::Model::open(language_model));
+  std::stop_source stop;
+  EXPECT_EQ(tracer.trace("a dog runs", "", {}, stop.get_token()).loss(), tracer.trace("a dog runs").loss());
+  std::string error;
+  std::thread asks([&] {
+    while (error.empty()) error = error_of([&] { tracer.trace("a dog", "", {{"head-scores", 20}}, stop.get_token()); });
+  });
+  stop.request_stop();
+  asks.join();
+  EXPECT_TRUE(contains(error, "trace", "stopped")) << error;
+  EXPECT_TRUE(contains(error_of([&] { tracer.trace("a dog", "", {}, stop.get_token()); }), "stopped"));
+}
+
 TEST(LibraryTracer, NamesWhatIsWrong) {
   const v0::Model model = v0::Model::open(language_model);
   const v0::Tracer tracer(model);
