@@ -280,9 +280,10 @@ typedef struct tril_traced tril_traced;
 
 /* What the elements of a value are. */
 typedef enum tril_element_type {
-  TRIL_FLOAT32 = 1, /* of most points */
-  TRIL_INT32 = 2,   /* tokens, and the experts that a mixture chose */
-  TRIL_UINT8 = 3    /* masks: 1 where a query may attend to a key */
+  TRIL_NO_VALUE = 0, /* an index outside */
+  TRIL_FLOAT32 = 1,  /* of most points */
+  TRIL_INT32 = 2,    /* tokens, and the experts that a mixture chose */
+  TRIL_UINT8 = 3     /* masks: 1 where a query may attend to a key */
 } tril_element_type;
 
 /* Options: "only" (patterns of the points to keep; without it all are kept), "edit", "patch-text", "patch-target", "gradients",
@@ -301,7 +302,7 @@ TRIL_API size_t tril_traced_find(const tril_traced* traced, const char* name);
 TRIL_API const char* tril_traced_name(const tril_traced* traced, size_t index);
 /* The sizes of the value's dimensions: tokens, heads, width of a head. @rank gets their number. */
 TRIL_API const int64_t* tril_traced_shape(const tril_traced* traced, size_t index, size_t* rank);
-/* Of the value's elements. 0 for an index outside. */
+/* Of the value's elements. */
 TRIL_API tril_element_type tril_traced_type(const tril_traced* traced, size_t index);
 /* The elements, row by row: float, int32_t or uint8_t. Their number is the product of the shape. */
 TRIL_API const void* tril_traced_data(const tril_traced* traced, size_t index);

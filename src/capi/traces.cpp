@@ -50,7 +50,7 @@ const int64_t* tril_traced_shape(const tril_traced* traced, size_t index, size_t
 }
 tril_element_type tril_traced_type(const tril_traced* traced, size_t index) {
   const auto* const value = value_at(traced, index);
-  if (!value) return static_cast<tril_element_type>(0);
+  if (!value) return TRIL_NO_VALUE;
   if (!value->ids.empty()) return TRIL_INT32;
   return value->mask.empty() ? TRIL_FLOAT32 : TRIL_UINT8;
 }

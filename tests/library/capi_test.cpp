@@ -350,7 +350,7 @@ TEST_F(CInterface, Traces) {
     EXPECT_EQ(tril_traced_find(traced.get(), "nothing"), size);
     EXPECT_EQ(tril_traced_name(traced.get(), size), nullptr);
     EXPECT_EQ(tril_traced_data(traced.get(), size), nullptr);
-    EXPECT_EQ(static_cast<int>(tril_traced_type(traced.get(), size)), 0);
+    EXPECT_EQ(tril_traced_type(traced.get(), size), TRIL_NO_VALUE);
     std::size_t rank = 9;
     EXPECT_EQ(tril_traced_shape(traced.get(), size, &rank), nullptr);
     EXPECT_EQ(rank, 0U);
