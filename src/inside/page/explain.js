@@ -63,7 +63,7 @@ async function recomputed(part) {
   return { difference: most, scale, exact };
 }
 
-let explaining = 0;
+let explaining = 0;  // an explanation of a value that is shown no more comes too late
 async function explain(p, value, m, [i, j], clicked) {
   const turn = ++explaining, C = m.columns.length, x = value.data[i * C + j];
   const say = how => {
@@ -71,14 +71,14 @@ async function explain(p, value, m, [i, j], clicked) {
     $('readout').textContent = `${t('value')} ${m.words ? m.words(i * C + j) : digits(x)}${masked} · ${t('row')} ${i} “${m.rows[i]}” · ${t('column')} ${j}${m.columns[j] === String(j) ? '' : ` “${m.columns[j]}”`}${how ? ` · ${how}` : ''} · ${sourceOf(p)}`;
   };
   say('');
+  if (clicked) {
+    view.cell = [i, j];
+    keepSoon();
+  }
   try {
     const shown = await howOf(p, m, [i, j], x);
     if (turn !== explaining) return;
     say(shown.how);
-    if (clicked && `${view.cell}` !== `${[i, j]}`) {
-      view.cell = [i, j];
-      keepSoon();
-    }
     if (clicked) $('zoom').replaceChildren(...(shown.table ? [element('h2', {}, t('h_zoom')), shown.table] : []));
   } catch (error) { if (turn === explaining) trouble(error); }
 }

@@ -46,6 +46,7 @@ async function showValue(name) {
   $('value-facts').textContent = `${name} · ${t('shape')} ${shape.join(' × ')} · ${t('code')} ${sourceOf(p)}`;
   $('readout').textContent = t('waiting');
   $('zoom').replaceChildren();
+  ++explaining;
   const heads = headsOf(p, shape);
   $('head-label').hidden = heads < 2;
   view.head = Math.max(0, Math.min(view.head, heads - 1));
@@ -60,6 +61,7 @@ async function showValue(name) {
     const m = await frameOf(p, value);
     if (turn !== showing) return;
     const matrix = value.data.length ? matrixOf(m) : null;
+    ++explaining;
     $('value').replaceChildren(matrix || t('no_values'));
     $('readout').textContent = t('choose_cell');
     if (matrix && view.cell) matrix.go(...view.cell);  // of the address, or of the same value before a change
