@@ -109,7 +109,7 @@ TEST(Course, LinksToThePageNameAPointOfAPass) {
       EXPECT_TRUE(contains(points, "`" + point + "`") || contains(points, "." + last + "`")) << point;
     }
   }
-  EXPECT_EQ(links, 18);
+  EXPECT_EQ(links, 19);
 }
 
 TEST(Course, PicturesAreDrawnByTheProgram) {
