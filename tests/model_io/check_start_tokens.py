@@ -65,7 +65,6 @@ def write(folder, base, in_config, in_generation):
     inputs = dict(input_ids=ids, attention_mask=torch.ones_like(ids))
     try:
         model = transformers.AutoModelForSeq2SeqLM.from_pretrained(folder, attn_implementation="eager", dtype=torch.float32).eval()
-        model.generation_config.forced_eos_token_id = None
         greedy = model.generate(**inputs, **make_hf.GREEDY, max_new_tokens=NEW_TOKENS)
     except Exception:
         return False

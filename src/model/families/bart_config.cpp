@@ -75,27 +75,38 @@ void refuse_other_variants(ConfigReader& reader, const BartFamily& family) {
   reader.only("softmax_temperature", 1.0);
 }
 
+// Published families have sizes that `transformers` gives to absent keys; `k` holds them.
+void read_sizes(ConfigReader& reader, const BartFamily& family, BartConfig& k) {
+  const bool is_published = !family.architecture.empty();
+  const auto size = [&](const std::string& key, std::int64_t& value) {
+    value = is_published ? reader.size(key, value) : reader.size(key);
+  };
+  const auto layers = [&](const std::string& key, std::int64_t& value) {
+    if (!is_published || reader.has(key)) value = reader.layers(key);
+  };
+  size("vocab_size", k.vocab_size);
+  k.decoder_vocab_size = family.two_vocabularies ? reader.size("decoder_vocab_size", k.vocab_size) : k.vocab_size;
+  // The encoder's sizes may also have the names of other families in transformers.
+  size(reader.spelt("d_model", "hidden_size"), k.d_model);
+  layers(reader.spelt("encoder_layers", "num_hidden_layers"), k.encoder_layers);
+  layers("decoder_layers", k.decoder_layers);
+  size(reader.spelt("encoder_attention_heads", "num_attention_heads"), k.encoder_attention_heads);
+  size("decoder_attention_heads", k.decoder_attention_heads);
+  size("encoder_ffn_dim", k.encoder_ffn_dim);
+  size("decoder_ffn_dim", k.decoder_ffn_dim);
+}
+
 }  // namespace
 
 BartConfig read_bart_config(const JsonObject& j, const BartFamily& family, const BartConfig& otherwise) {
   ConfigReader reader(j, std::string(family.name));
   BartConfig k = otherwise;
-  k.vocab_size = reader.size("vocab_size");
-  k.decoder_vocab_size = k.vocab_size;
-  // The encoder's sizes may also have the names of other families in transformers.
-  k.d_model = reader.size(reader.spelt("d_model", "hidden_size"));
-  k.encoder_layers = reader.layers(reader.spelt("encoder_layers", "num_hidden_layers"));
-  k.decoder_layers = reader.layers("decoder_layers");
-  k.encoder_attention_heads = reader.size(reader.spelt("encoder_attention_heads", "num_attention_heads"));
-  k.decoder_attention_heads = reader.size("decoder_attention_heads");
-  k.encoder_ffn_dim = reader.size("encoder_ffn_dim");
-  k.decoder_ffn_dim = reader.size("decoder_ffn_dim");
+  read_sizes(reader, family, k);
   k.activation_function = reader.hidden_act("activation_function", k.activation_function);
   k.scale_embedding = reader.get<bool>("scale_embedding", k.scale_embedding);
   k.tie_word_embeddings = reader.get<bool>("tie_word_embeddings", true);
   k.share_encoder_decoder_embeddings = k.tie_word_embeddings;
   if (family.two_vocabularies) {
-    k.decoder_vocab_size = reader.size("decoder_vocab_size", k.vocab_size);
     k.share_encoder_decoder_embeddings = reader.get<bool>("share_encoder_decoder_embeddings", true);
   }
   k.max_position_embeddings = reader.size("max_position_embeddings", k.max_position_embeddings);

@@ -65,7 +65,7 @@ struct BartConfig {
 };
 
 /// Reads config.json as Hugging Face writes it, versions 4 and 5. @throws Error for an unsupported key that changes
-/// results. @param otherwise  the values of absent keys
+/// results. @param otherwise  the values of absent keys; sizes only of families that `transformers` has, others must state them
 BartConfig read_bart_config(const JsonObject& config, const BartFamily& family, const BartConfig& otherwise);
 /// The reverse.
 std::string bart_config_json(const BartConfig& config, const BartFamily& family);

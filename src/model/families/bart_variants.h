@@ -7,6 +7,9 @@
 
 namespace tril::model {
 
+/// What absent keys of config.json mean in bart itself, and in most of these families.
+BartConfig bart_defaults();
+
 /// A family that class Bart computes.
 struct BartVariant {
   BartFamily family;

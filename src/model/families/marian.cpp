@@ -8,10 +8,10 @@ constexpr BartFamily marian{.name = "marian", .architecture = "MarianMTModel", .
 }  // namespace
 
 MarianConfig marian_config(const JsonObject& config) {
-  MarianConfig otherwise;
-  otherwise.activation_function = HiddenAct::gelu;
-  otherwise.scale_embedding = false;
-  otherwise.max_position_embeddings = 1024;
+  MarianConfig otherwise = bart_defaults();
+  otherwise.vocab_size = 58101;
+  otherwise.bos_token_id = -1;
+  otherwise.eos_token_id = otherwise.forced_eos_token_id = 0;
   otherwise.pad_token_id = otherwise.decoder_start_token_id = 58100;
   return read_bart_config(config, marian, otherwise);
 }

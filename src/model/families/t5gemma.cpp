@@ -19,8 +19,9 @@ struct T5GemmaConfig {
 };
 
 LlamaLikeConfig read_side(ConfigReader& outer, const std::string& key) {
-  outer.has(key);
-  const JsonObject json = outer.json().object(key);
+  const nlohmann::json all_defaults = nlohmann::json::object();
+  const JsonObject json =
+      outer.has(key) ? outer.json().object(key) : JsonObject(all_defaults, outer.json().place_of(key));
   ConfigReader reader(json, "t5gemma");
   LlamaLikeConfig k = read_gemma2(reader, "t5_gemma_module", "T5GemmaModule");
   // The first two follow from the side; the dropouts are set for the whole model.

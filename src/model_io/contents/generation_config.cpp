@@ -203,9 +203,28 @@ std::vector<std::int32_t> read_end_tokens(const JsonObject& document) {
   return find_ids(document, key);
 }
 
+namespace {
+
+// What `transformers` takes for keys about generation that are absent from config.json.
+struct FamilyDefault {
+  std::string_view model_type, key;
+  std::int32_t value;
+};
+constexpr FamilyDefault family_defaults[] = {
+    {"bart", "forced_eos_token_id", 2},       {"mbart", "forced_eos_token_id", 2},
+    {"plbart", "forced_eos_token_id", 2},     {"pegasus", "forced_eos_token_id", 1},
+    {"marian", "forced_eos_token_id", 0},     {"blenderbot-small", "forced_eos_token_id", 2},
+    {"blenderbot", "forced_eos_token_id", 2}, {"blenderbot", "encoder_no_repeat_ngram_size", 3},
+};
+
+}  // namespace
+
 nlohmann::json generation_of_config(const JsonObject& config) {
   const nlohmann::json all = with_inner_generation_keys(config.json());
   nlohmann::json generation = nlohmann::json::object();
+  const std::string model_type = config.get<std::string>("model_type", "");
+  for (const FamilyDefault& d : family_defaults)
+    if (d.model_type == model_type && !all.contains(d.key)) generation[std::string(d.key)] = d.value;
   for_generation_keys([&](const std::string& key) {
     if (all.contains(key) && !all.at(key).is_null()) generation[key] = all.at(key);
   });

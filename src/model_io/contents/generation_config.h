@@ -49,6 +49,7 @@ std::vector<std::int32_t> read_end_tokens(const JsonObject& document);
 std::optional<nn::AttentionHeads> read_alignment_heads(const JsonObject& document);
 
 /// A generation_config.json made of the generation keys of config.json, and of its decoder's if it has a config of its own.
+/// Absent keys have the values of the family's config class in `transformers`.
 nlohmann::json generation_of_config(const JsonObject& config);
 
 }  // namespace tril::model

@@ -565,7 +565,7 @@ PUBLISHED = {
 }
 
 
-# Decoders whose config class has a default for every size; those with thousands of experts are left out.
+# Those whose config class has a default for every size; those with thousands of experts are left out.
 BY_DEFAULT = """
     gpt2 opt gpt_neox phi gptj codegen gpt_neo gpt_bigcode bloom mpt falcon xglm biogpt llama mistral qwen2 qwen3 phi3
     gemma gemma2 vaultgemma olmo2 granite gemma3_text gemma4_text smollm3 olmo olmo3 exaone exaone4 cohere cohere2
@@ -574,7 +574,11 @@ BY_DEFAULT = """
     granitemoeshared granitemoe_swa flex_olmo mellum phimoe ernie4_5_moe qwen3_5_text lfm2 lfm3 mamba2 granitemoehybrid
     bamba falcon_h1
 """.split()
-PUBLISHED |= {f"{family}, all of whose sizes are the defaults": {"model_type": family} for family in BY_DEFAULT}
+ENCODER_DECODERS_BY_DEFAULT = """
+    marian bart mbart m2m_100 pegasus plbart mvp blenderbot blenderbot-small t5 mt5 umt5 switch_transformers t5gemma
+""".split()
+PUBLISHED |= {f"{family}, all of whose sizes are the defaults": {"model_type": family}
+              for family in BY_DEFAULT + ENCODER_DECODERS_BY_DEFAULT}
 
 
 def values_of(config):
@@ -590,12 +594,11 @@ def values_of(config):
             model = transformers.AutoModelForImageTextToText.from_config(made)
             model.model.vision_model = model.model.multi_modal_projector = None
         else:
-            model = transformers.AutoModelForCausalLM.from_config(made)
-    parameters = dict(model.named_parameters())
-    total = sum(p.numel() for p in parameters.values())  # tied ones once
-    tied = set(model._tied_weights_keys or []) if getattr(made, "tie_word_embeddings", False) else set()
-    buffers = [v for k, v in model.state_dict().items() if k not in parameters and k not in tied]
-    return total + sum(b.numel() for b in buffers)
+            auto = transformers.AutoModelForSeq2SeqLM if made.is_encoder_decoder else transformers.AutoModelForCausalLM
+            model = auto.from_config(made)
+    sinusoids = tuple(name for name, m in model.named_modules() if "Sinusoidal" in type(m).__name__)  # tril computes them
+    stored = {id(v): v for k, v in model.state_dict(keep_vars=True).items() if not (sinusoids and k.startswith(sinusoids))}
+    return sum(v.numel() for v in stored.values())  # tied ones once
 
 
 if __name__ == "__main__":

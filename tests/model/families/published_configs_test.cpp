@@ -327,6 +327,30 @@ TEST(PublishedConfigs, MarianEmbeddingsThatAreNotTiedAreNotShared) {
       std::string::npos);
 }
 
+// Without generation_config.json, the defaults of the config classes hold for searches too.
+TEST(PublishedConfigs, AbsentKeysOfGenerationHaveTheFamilysValues) {
+  const auto generation = [](const json& config) { return generation_of_config(JsonObject(config, "config.json")); };
+  for (const char* family :
+       {"bart", "mbart", "plbart", "mvp", "pegasus", "m2m_100", "marian", "blenderbot", "blenderbot-small"}) {
+    SCOPED_TRACE(family);
+    const json config{{"model_type", family}}, none = with(config, {{"forced_eos_token_id", nullptr}});
+    EXPECT_EQ(generation(config).value("forced_eos_token_id", json()),
+              json::parse(made(config)->config_json()).at("forced_eos_token_id"));
+    EXPECT_FALSE(generation(none).contains("forced_eos_token_id"));
+    EXPECT_EQ(generation(with(config, {{"forced_eos_token_id", 5}})).at("forced_eos_token_id"), 5);
+  }
+  EXPECT_EQ(generation({{"model_type", "blenderbot"}}).at("encoder_no_repeat_ngram_size"), 3);
+  EXPECT_FALSE(generation({{"model_type", "bart"}}).contains("encoder_no_repeat_ngram_size"));
+}
+
+// tril's own families have no defaults: sizes that are missing are named.
+TEST(PublishedConfigs, OwnFamiliesStateTheirSizes) {
+  for (const char* family : {"marian_nmt", "opennmt"})
+    EXPECT_NE(error_for({{"model_type", "tril"}, {"architecture", family}}).find("vocab_size: is missing"),
+              std::string::npos)
+        << family;
+}
+
 TEST(PublishedConfigs, NullIsNotAbsent) {
   const auto ids = [](const json& config) { return made(config)->special_ids(); };
   const json bart = testing::bart_variant("bart", json::object()),
@@ -378,7 +402,7 @@ TEST(PublishedConfigs, WhatConfigJsonSaysOfGenerationGoesAlong) {
                                              {"force_bos_token_to_be_generated", true}})
                                      .dump());
   EXPECT_EQ(ModelSource::open(directory.path()).published_generation(),
-            with(said, {{"bos_token_id", 3}, {"forced_bos_token_id", 3}}));
+            with(said, {{"bos_token_id", 3}, {"forced_bos_token_id", 3}, {"forced_eos_token_id", 2}}));
   directory.write("generation_config.json", R"({"num_beams": 2})");
   EXPECT_EQ(ModelSource::open(directory.path()).published_generation(), json({{"num_beams", 2}}));
 }

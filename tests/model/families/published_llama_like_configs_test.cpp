@@ -1,5 +1,5 @@
-// Published config.json files of the families that llama_like.h builds: every key is known, and their sizes make a model
-// of as many values as that of `transformers` (make_published_llama_like.py).
+// Published config.json files of the families that llama_like.h builds, and files of any family that leave out all sizes:
+// every key is known, and they make a model of as many values as that of `transformers` (make_published_llama_like.py).
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -14,7 +14,7 @@ namespace {
 
 TEST(PublishedLlamaLike, SizesAreThoseOfTransformers) {
   const nlohmann::json cases = read_json(test::test_dir() + "/model/families/published_llama_like.json");
-  EXPECT_GE(cases.size(), 140u);
+  EXPECT_GE(cases.size(), 154u);
   for (const nlohmann::json& c : cases) {
     SCOPED_TRACE(c.at("name"));
     std::unique_ptr<Model> m;
