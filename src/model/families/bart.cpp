@@ -102,12 +102,15 @@ StoredAs Bart::stored_as(const nn::Parameter& p) const {
 // Names under which Hugging Face also stores tied or computed values.
 Redundant Bart::redundant(std::string_view name) const {
   if (name.starts_with("model.")) name.remove_prefix(6);
+  // transformers computes those of m2m_100 anew, and would take another table of the others from the file.
   const bool computed = family_->positions != Positions::learned;
+  const bool kept = family_->positions == Positions::sinusoids;
   for (std::string_view side : {"encoder", "decoder"}) {
     if (!name.starts_with(side)) continue;
     const std::string_view rest = name.substr(side.size());
     if (rest == ".embed_tokens.weight") return Redundant::embedding_copy;
     if (rest == ".version") return Redundant::unused;
+    if (kept && rest == ".embed_positions.weight") return Redundant::computed;
     if (computed && (rest == ".embed_positions.weight" || rest == ".embed_positions.weights")) return Redundant::unused;
   }
   // transformers keeps this table beside those of the two sides, but does not read it.

@@ -42,6 +42,7 @@ class Bart : public Model {
   std::int64_t cross_heads() const override { return config_.decoder_attention_heads; }
   StoredAs stored_as(const nn::Parameter& p) const override;
   Redundant redundant(std::string_view name) const override;
+  std::vector<float> computed_values(std::int64_t rows) const override { return sinusoids_.table(rows); }
   OutputProjection output() const override;
 
  protected:

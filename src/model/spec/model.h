@@ -74,7 +74,8 @@ struct StoredAs {
 enum class Redundant : std::uint8_t {
   no,              ///< they may not: such a tensor is an error
   embedding_copy,  ///< the embedding table under another name, which must have the same values
-  unused,          ///< nothing reads it: computed values, or parts of a larger model
+  computed,        ///< Model::computed_values(), which it must repeat
+  unused,          ///< nothing reads it: values that `transformers` computes anew, or parts of a larger model
 };
 
 /// What a family's cache keeps for each row.
@@ -131,6 +132,8 @@ class Model {
   virtual StoredAs stored_as(const nn::Parameter& p) const { return {{p.name}}; }
   /// Whether files of this family may hold the tensor `name`, which is not one of its weights.
   virtual Redundant redundant(std::string_view) const { return Redundant::no; }
+  /// The first rows [rows, d_model] of what this model computes in place of a tensor that is Redundant::computed.
+  virtual std::vector<float> computed_values(std::int64_t /*rows*/) const { return {}; }
 
   /// Encoder-decoder: the memory of source rows. ids [S].
   virtual Memory encode(Context& c, std::span<const std::int32_t> ids, const Rows& rows,

@@ -1,6 +1,7 @@
 #include "model_io/source/registry.h"
 
 #include <algorithm>
+#include <cmath>
 #include <deque>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -220,6 +221,26 @@ void check_embedding_copy(const Model& m, const WeightFiles& files, const std::s
   }
 }
 
+// The most that a number from -1 to 1 changes if it is rounded to bfloat16, twice: files hold tables that a program with other
+// sines computed, in 16 or 32 bits.
+constexpr float most_rounding = 1.0f / 256;
+
+// Throws an Error if a file has other values than the model computes: `transformers` would take those of the file.
+void check_computed(const Model& m, const WeightFiles& files, const std::string& name) {
+  const WeightView& view = files.at(name);
+  const bool is_table = view.shape.size() == 2 && view.shape[1] == m.d_model() && is_floating(view.dtype);
+  if (!is_table) fail_usage(files.place_of(name), fmt::format("expected floats [positions, {}]", m.d_model()));
+  const std::int64_t rows = std::min(view.shape[0], m.max_positions());
+  const std::vector<float> stored = to_f32(view), computed = m.computed_values(rows);
+  for (std::size_t i = 0; i < computed.size(); ++i)
+    if (!(std::abs(stored[i] - computed[i]) <= most_rounding))
+      fail_usage(files.place_of(name),
+                 fmt::format("position {} has {} where a {} model computes {}", i / as_size(m.d_model()), stored[i],
+                             m.family(), computed[i]),
+                 "tables of positions that were trained are not supported for this family");
+  files.release(view.bytes);
+}
+
 void read_weights(Model& m, const WeightFiles& files) {
   nn::Parameters& parameters = m.parameters();
   if (!parameters.flat()) parameters.allocate();
@@ -246,6 +267,7 @@ void read_weights(Model& m, const WeightFiles& files) {
       fail_usage(files.place_of(name), fmt::format("a {} model has no such weight", m.family()),
                  did_you_mean(name, {known.begin(), known.end()}));
     if (redundant == Redundant::embedding_copy) check_embedding_copy(m, files, name);
+    if (redundant == Redundant::computed) check_computed(m, files, name);
   }
   parameters.refresh(kern::best());
 }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <functional>
 #include <nlohmann/json.hpp>
@@ -51,6 +52,19 @@ class Registry : public ::testing::Test {
     }
     ADD_FAILURE() << "no Error";
     return {};
+  }
+  // Adds a tensor to the weights of the directory, or replaces it.
+  void write_beside(const std::string& name, const std::vector<std::int64_t>& shape,
+                    const std::vector<float>& values) const {
+    fs::rename(directory / "model.safetensors", directory / "first.tmp");
+    {
+      const auto file = SafetensorsFile::open(directory / "first.tmp");
+      std::vector<WeightView> weights = file.tensors();
+      std::erase_if(weights, [&](const WeightView& w) { return w.name == name; });
+      weights.push_back({name, StoredType::f32, shape, std::as_bytes(std::span(values))});
+      write_safetensors(directory / "model.safetensors", weights, {});
+    }
+    fs::remove(directory / "first.tmp");
   }
   static void expect_in(const std::string& text, const std::string& part) { EXPECT_TRUE(contains(text, part)); }
 
@@ -303,17 +317,7 @@ TEST_F(Registry, CopiesOfAWeightAreEqual) {
   const auto m = testing::small_marian();
   save(*m, directory);
   std::vector<float> table = host_copy<float>(m->parameters().all().front().value);
-  const auto write_copy = [&] {
-    const std::string bytes = read_text(directory / "model.safetensors", 1 << 24);
-    std::ofstream(directory / "first.safetensors", std::ios::binary) << bytes;
-    const auto file = SafetensorsFile::open(directory / "first.safetensors");
-    std::vector<WeightView> weights = file.tensors();
-    std::erase_if(weights, [](const WeightView& w) { return w.name == "model.decoder.embed_tokens.weight"; });
-    weights.push_back(
-        {"model.decoder.embed_tokens.weight", StoredType::f32, {40, 16}, std::as_bytes(std::span(table))});
-    write_safetensors(directory / "model.safetensors", weights, {});
-    fs::remove(directory / "first.safetensors");
-  };
+  const auto write_copy = [&] { write_beside("model.decoder.embed_tokens.weight", {40, 16}, table); };
   write_copy();
   EXPECT_EQ(host_copy<float>(load(ModelSource::open(directory))->parameters().flat()),
             host_copy<float>(m->parameters().flat()));
@@ -321,6 +325,42 @@ TEST_F(Registry, CopiesOfAWeightAreEqual) {
   write_copy();
   expect_in(error_of([&] { load(ModelSource::open(directory)); }),
             "model.decoder.embed_tokens.weight: differs from model.shared.weight");
+}
+
+// `transformers` takes stored sinusoids of marian and pegasus, and computes those of m2m_100.
+TEST_F(Registry, StoredSinusoidsAreThoseOfTheModel) {
+  const std::string name = "model.encoder.embed_positions.weight";
+  for (const char* family : {"marian", "pegasus", "m2m_100"}) {
+    SCOPED_TRACE(family);
+    const auto m = make(JsonObject(
+        testing::bart_variant(family, {{"pad_token_id", 1}, {"eos_token_id", 2}, {"decoder_start_token_id", 1}}),
+        "config.json"));
+    m->parameters().allocate();
+    save(*m, directory);
+    const std::int64_t rows = m->max_positions(), half = m->d_model() / 2;
+    std::vector<float> table;  // the formula of Vaswani et al., sines first
+    for (std::int64_t row = 0; row < rows; ++row)
+      for (std::int64_t i = 0; i < 2 * half; ++i) {
+        const double angle =
+            static_cast<double>(row) / std::pow(1e4, static_cast<double>(i % half) / static_cast<double>(half));
+        table.push_back(static_cast<float>(i < half ? std::sin(angle) : std::cos(angle)) + (i % 2 ? 0.001f : -0.001f));
+      }
+    const auto loads = [&] { return load(ModelSource::open(directory)); };
+    write_beside(name, {rows, 2 * half}, table);
+    EXPECT_NO_THROW(loads());
+    table[static_cast<std::size_t>(2 * half * (rows - 1))] += 0.01f;
+    write_beside(name, {rows, 2 * half}, table);
+    if (std::string(family) == "m2m_100") {
+      EXPECT_NO_THROW(loads());
+      continue;
+    }
+    expect_in(error_of(loads), name + ": position " + std::to_string(rows - 1) + " has ");
+    table.back() = std::nanf("");
+    write_beside(name, {rows, 2 * half}, table);
+    expect_in(error_of(loads), name);
+    write_beside(name, {1, rows * 2 * half}, table);
+    expect_in(error_of(loads), name + ": expected floats [positions, " + std::to_string(2 * half) + "]");
+  }
 }
 
 // Weights of another configuration are a fault of the files (exit code 1), not of the request.
