@@ -53,8 +53,6 @@ constexpr std::string_view common[] = {"architectures",
                                        "initializer_range",
                                        "tf_legacy_loss",
                                        "use_bfloat16",
-                                       "num_return_sequences",
-                                       "exponential_decay_length_penalty",
                                        "remove_invalid_values",
                                        "cache_implementation",
                                        "is_llama_config",
@@ -78,6 +76,7 @@ bool is_off(const nlohmann::json& v) {
 ConfigReader::ConfigReader(const JsonObject& config, std::string family)
     : config_(&config), family_(std::move(family)), known_(std::begin(common), std::end(common)) {
   for (const std::string_view key : generation_keys()) known_.insert(std::string(key));
+  only("is_causal", true);  // else `transformers` lets every token see all others, in any family
 }
 
 bool ConfigReader::has(const std::string& key) {

@@ -27,7 +27,9 @@ std::span<const std::string_view> generation_keys() {
                                               "top_p",
                                               "min_p",
                                               "typical_p",
-                                              "renormalize_logits"};
+                                              "renormalize_logits",
+                                              "num_return_sequences",
+                                              "exponential_decay_length_penalty"};
   return keys;
 }
 

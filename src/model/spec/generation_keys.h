@@ -7,7 +7,7 @@
 
 namespace tril::model {
 
-/// The keys that read_generation_config() supports, except the ids of special tokens, which belong to the model.
+/// The keys that read_generation_config() supports or reports, except the ids of special tokens, which belong to the model.
 std::span<const std::string_view> generation_keys();
 
 }  // namespace tril::model

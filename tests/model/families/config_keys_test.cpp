@@ -8,6 +8,7 @@
 #include "support/contains.h"
 #include "support/error_of.h"
 #include "support/small_decoders.h"
+#include "support/small_encoder_decoders.h"
 
 namespace tril::model::config_keys_test {
 namespace {
@@ -47,6 +48,19 @@ TEST(ConfigKeys, NullIsFalse) {
   }
   EXPECT_TRUE(
       contains(refusal(small("sarvam_moe", {{"use_rmsnorm", nullptr}})), "use_rmsnorm: false is not supported"));
+}
+
+// Without a causal mask, a family would compute something else. transformers reads this key in every family.
+TEST(ConfigKeys, TokensSeeNoLaterOnes) {
+  std::vector<Json> configs = testing::small_encoder_decoders();
+  for (const Json& config : testing::small_decoders()) configs.push_back(config);
+  for (const Json& config : configs) {
+    if (config.at("model_type") == "tril") continue;  // a family without a publisher
+    SCOPED_TRACE(config.dump());
+    EXPECT_EQ(refusal(with(config, {{"is_causal", true}})), "");
+    for (const Json& value : {Json(false), Json()})
+      EXPECT_TRUE(contains(refusal(with(config, {{"is_causal", value}})), "is_causal: false is not supported"));
+  }
 }
 
 TEST(ConfigKeys, HeadDimFollowsFromOtherSizesOfLatentAttention) {
