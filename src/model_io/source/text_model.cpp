@@ -226,8 +226,14 @@ ConfigDocument text_config(const ConfigDocument& whole, const WeightNamesOf& wei
     text.json["model_type"] = "step3p5";  // whatever the file calls it
   for (const char* key : {"bos_token_id", "eos_token_id", "pad_token_id", "tie_word_embeddings", "quantization_config"})
     if (const auto at = whole.json.find(key); at != whole.json.end() && !at->is_null()) text.json[key] = *at;
-  // transformers ties PaddleOCR-VL's output whatever its config.json says, unless the files hold another output.
-  if (!whole.json.contains("tie_word_embeddings") || whole.json.value("model_type", "") == "paddleocr_vl")
+  // transformers ties the output, unless the files hold another one, of PaddleOCR-VL whatever its config.json says, and of others if
+  // text_config alone says so, as older versions wrote it.
+  const auto ties = [](const nlohmann::json& config) {
+    return config.value("tie_word_embeddings", nlohmann::json()) == true;
+  };
+  const bool inside_alone = nested && !ties(whole.json) && ties(whole.json.at("text_config"));
+  if (!whole.json.contains("tie_word_embeddings") || inside_alone ||
+      whole.json.value("model_type", "") == "paddleocr_vl")
     text.json["tie_word_embeddings"] = std::ranges::none_of(
         weight_names(), [](const std::string& name) { return text_name(name) == "lm_head.weight"; });
   return text;

@@ -72,6 +72,20 @@ TEST(TextModel, IsFoundUnderTheNamesOfPublishers) {
   }
 }
 
+// Older versions wrote tie_word_embeddings into text_config only; newer ones complete the outer config, which says false.
+TEST(TextModel, IsTiedIfItsOwnConfigAloneSaysSo) {
+  const TemporaryDirectory at;
+  const nlohmann::json text = config_of("qwen2");
+  ASSERT_EQ(text.at("tie_word_embeddings"), true);
+  const nlohmann::json whole{{"model_type", "llava"},
+                             {"vision_config", {{"depth", 2}}},
+                             {"text_config", text},
+                             {"tie_word_embeddings", false}};
+  at.write("config.json", whole.dump());
+  write_weights(at, plain("qwen2"), "language_model.model.", "language_model.", "vision_tower.a");
+  EXPECT_EQ(values_of(at.path()), values_of(plain("qwen2")));
+}
+
 // As Qwen2-VL was published: the language model's keys beside those of the pictures.
 TEST(TextModel, MayHaveItsKeysAtTheTop) {
   const TemporaryDirectory at;
