@@ -1,19 +1,20 @@
 #!/usr/bin/env python3
 """Whether tril and `transformers` take each key of config.json alike: tiny random models with one key changed or left out.
 
-usage: check_config_keys.py TEST_MODEL WORK [FAMILY[.KEY]...]     needs torch, transformers, safetensors; a minute or two for each family
+usage: check_config_keys.py [--pairs N] TEST_MODEL WORK [FAMILY[.KEY]...]     needs torch, transformers, safetensors; a minute or two for each family
        TEST_MODEL: build/tests/test_model, whose GoldenHf tests compare the logits; WORK: a directory for the models
 
 For each family, the keys are those that its config class has, and those of the configs in it (SECTIONS); a key is given an unusual
 value of its type, and it is left out, so that defaults are compared too. ROPES are rotary positions in both spellings, for a text
 longer than the original positions. A variant that `transformers` refuses is skipped; one that tril refuses is listed with its
-message, which must name the key. Fails if logits differ by more than the test allows and more than rounding does: those of
-`transformers` with each weight changed by one rounding.
+message, which must name the key. --pairs N takes N random pairs of these changes at once instead. Fails if logits differ by more
+than the test allows and more than rounding does: those of `transformers` with each weight changed by one rounding.
 """
 import copy
 import json
 import os
 import pathlib
+import random
 import subprocess
 import sys
 
@@ -30,7 +31,10 @@ CASES = make_hf.CAUSAL | make_hf.SEQ2SEQ | make_hf_more.CAUSAL | make_hf_more.SE
 # Those that people load most, and with them each kind of attention, of router and of rotary positions.
 FAMILIES = ["llama", "mistral_swa", "qwen2", "qwen3", "phi3", "gemma2", "gemma3_text", "olmo2", "cohere2", "glm4", "smollm3", "starcoder2",
             "deepseek_v3", "gpt_oss", "qwen3_moe", "mixtral", "granite", "falcon_h1", "nemotron_h_dense", "gpt_neox", "phi", "opt", "gpt2",
-            "m2m100", "t5gemma", "t5", "bart", "marian", "pegasus", "ministral3", "mellum", "lfm3"]
+            "m2m100", "t5gemma", "t5", "bart", "marian", "pegasus", "ministral3", "mellum", "lfm3", "afmoe", "minicpm3", "dots1", "laguna",
+            "laguna_yarn", "axk1", "kolibri1", "flint", "sarvam_moe", "sarvam_mla", "jais2", "nanochat", "bitnet"]
+# Directories for pictures and text, of which the text part is asked.
+FAMILIES += ["gemma3", "gemma4", "mistral3", "qwen3_5", "qwen3_vl", "qwen2_5_vl", "llava", "step3p7", "glm4v"]
 SIZES = {"vocab_size", "num_hidden_layers", "n_layer", "encoder_layers", "decoder_layers", "num_layers", "hidden_size", "n_embd", "d_model"}
 IGNORED = {"transformers_version", "architectures", "model_type", "dtype", "torch_dtype", "use_cache", "id2label", "label2id",
            "output_attentions", "output_hidden_states", "return_dict", "problem_type", "chunk_size_feed_forward", "is_encoder_decoder",
@@ -49,6 +53,8 @@ ROPES = {
     "part": dict(rope_type="default", partial_rotary_factor=0.5), "theta": dict(rope_type="default", rope_theta=77.0),
 }
 TEXT = 24  # tokens: more than the windows and the original positions
+ABSENT = object()
+PICTURES = ("image_token_id", "image_token_index", "video_token_id", "audio_token_id")  # the text has no places of pictures
 SECTIONS = ("encoder", "decoder", "text_config")
 
 
@@ -81,7 +87,7 @@ def variants(config):
 def variants_of(config):
     """Those with a change outside the sections."""
     for key, value in config.items():
-        if key in IGNORED or isinstance(value, dict):
+        if key in IGNORED or isinstance(value, dict) or key.endswith(PICTURES):
             continue
         for new in unusual(key, value):
             yield f"{key}={json.dumps(new)}", config | {key: new}
@@ -112,6 +118,26 @@ def variants_of(config):
         old_names = scaling | dict(type=scaling["rope_type"])
         del old_names["rope_type"]
         yield f"rope_scaling {name}", older | dict(rope_scaling=None if scaling["rope_type"] == "default" else old_names)
+        if scaling["rope_type"] != "default":
+            other = dict(rope_type="linear", factor=5.0, rope_theta=33.0)
+            yield f"rope_scaling and rope_parameters {name}", config | dict(rope_scaling=old_names, rope_parameters=other)
+            yield f"rope_scaling, rope_theta and rope_parameters {name}", older | dict(rope_scaling=old_names, rope_parameters=other)
+
+
+def pairs(config, count):
+    """Random pairs of variants: the first one with what the second one changes."""
+    draw, singles = random.Random(1), list(variants(config))
+    for _ in range(count):
+        (name, first), (other, second) = draw.sample(singles, 2)
+        changed = {k: v for k, v in second.items() if config.get(k, ABSENT) != v}
+        yield f"{name} and {other}", {k: v for k, v in (first | changed).items() if k in second or k not in config}
+
+
+def auto_of(config):
+    """The class of `transformers` that loads such a directory."""
+    if hasattr(config, "vision_config"):
+        return transformers.AutoModelForImageTextToText
+    return transformers.AutoModelForSeq2SeqLM if config.is_encoder_decoder else transformers.AutoModelForCausalLM
 
 
 def randomized(model):
@@ -132,7 +158,7 @@ def write(folder, config):
     (folder / "config.json").write_text(text)
     try:
         read = transformers.AutoConfig.from_pretrained(folder)
-        auto = transformers.AutoModelForSeq2SeqLM if read.is_encoder_decoder else transformers.AutoModelForCausalLM
+        auto = auto_of(read)
         made = randomized(auto.from_config(read, attn_implementation="eager"))
         made.save_pretrained(folder)
         (folder / "config.json").write_text(text)
@@ -155,7 +181,7 @@ def write(folder, config):
 def rounding(folder):
     """How far logits move if each weight changes by one rounding, in units of what the test allows."""
     read = transformers.AutoConfig.from_pretrained(folder)
-    auto = transformers.AutoModelForSeq2SeqLM if read.is_encoder_decoder else transformers.AutoModelForCausalLM
+    auto = auto_of(read)
     expected = load_file(folder / "expected.safetensors")
     logits = expected.pop("logits")
     furthest = 0
@@ -184,7 +210,9 @@ def judged(test_model, folder):
     return kind + next((line for line in lines if "logits" in line or "differ" in line), lines[-1])[:150]
 
 
-def main(test_model, work, *only):
+def main(*arguments):
+    count = int(arguments[1]) if arguments[0] == "--pairs" else 0
+    test_model, work, *only = arguments[2:] if count else arguments
     torch.set_num_threads(1)
     transformers.utils.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
@@ -193,7 +221,7 @@ def main(test_model, work, *only):
         given = CASES[family]
         base = transformers.AutoConfig.for_model(**dict(model_type=family) | given).to_dict()
         config = {k: v for k, v in copy.deepcopy(base).items() if not k.startswith("_")}
-        for number, (name, changed) in enumerate([("as it is", config), *variants(config)]):
+        for number, (name, changed) in enumerate(pairs(config, count) if count else [("as it is", config), *variants(config)]):
             if only and not any(family == o or f"{family}.{name}".startswith(o) for o in only):
                 continue
             folder = pathlib.Path(work) / family / f"{number}" / "model"
