@@ -41,6 +41,8 @@ def make_base(folder, family):
     torch.manual_seed(1)
     model = transformers.AutoModelForSeq2SeqLM.from_config(config, attn_implementation="eager")
     for name, p in model.named_parameters():
+        if not p.requires_grad:  # sinusoids, which are not trained
+            continue
         noise = torch.randn_like(p)
         if p.ndim == 1:
             p.copy_(.1 * noise if name.endswith("bias") else 1 + .3 * noise)
