@@ -82,21 +82,22 @@ TEST_P(DemoApplication, LearnsItsTask) {
   expect_learning(GetParam());
 }
 
-// Without training, BLEU and exact match are 0, and a letter of a story costs 4 bits by its frequency.
+// Without training, BLEU and exact match are 0, and a character of a story costs more than 2 bits: a quarter of a token,
+// one of 350.
 INSTANTIATE_TEST_SUITE_P(Demo, DemoApplication,
                          ::testing::Values(Application{"translation", "4000", "150", "bleu", 20, 100},
+                                           Application{"reading", "4000", "150", "bleu", 10, 100},
                                            Application{"dialogue", "4000", "150", "bleu", 20, 100},
                                            Application{"summary", "4000", "150", "bleu", 30, 100},
                                            Application{"chinese", "4000", "200", "exact_match", 30, 100},
-                                           Application{"text", "1500", "60", "bits_per_character", 0, 2.6}),
+                                           Application{"text", "1500", "60", "bits_per_character", 0, 1.2}),
                          [](const auto& application) { return std::string(application.param.name); });
 
-// Learning to read takes a minute, so only `make soak` checks the result; otherwise this test only trains.
+// Answers by guessing among the people of a passage are right in about a quarter of the lines. To learn whose a fact is
+// takes more than a minute, so only `make soak` trains so long.
 TEST(DemoSoak, ReadingIsLearned) {
-  if (std::getenv("TRIL_SOAK_UPDATES"))
-    expect_learning({"reading", "8000", "300", "exact_match", 6, 100});
-  else
-    expect_learning({"reading", "2000", "41", "exact_match", -1, 100});
+  if (!std::getenv("TRIL_SOAK_UPDATES")) GTEST_SKIP() << "make soak trains a model to read";
+  expect_learning({"reading", "60000", "6000", "exact_match", 40, 100});
 }
 
 TEST(Demo, ShowsWhatItRunsAndWhereThingsAre) {
