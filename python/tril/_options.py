@@ -633,6 +633,10 @@ class ServeOptions(TypedDict, total=False):
     allow_anyone: bool
     """allow requests without keys from other machines"""
 
+    classroom: bool
+    """for a class: serve only the page that shows how models compute, and what it asks (POST /trace, /search and
+    /score), within smaller bounds and on all threads; nothing can be changed"""
+
     trusted_proxies: Texts
     """addresses or networks of reverse proxies, such as 127.0.0.1 or 10.0.0.0/8, whose header X-Forwarded-For names
     the client; unset: the header is ignored"""
