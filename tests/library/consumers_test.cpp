@@ -1,4 +1,5 @@
 // tril as other projects use it: installed and found by CMake and pkg-config, loaded by Python, and added as a subproject.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <tril/tril.h>
 

@@ -15,6 +15,7 @@
 
 #include "base/file.h"
 #include "format/safetensors.h"
+#include "format/safetensors_write.h"
 #include "model_io/exports/quantize.h"
 #include "model_io/families/left_out.h"
 #include "model_io/source/packed_image.h"
