@@ -159,6 +159,8 @@ HWY_AFTER_NAMESPACE();
 HWY_PUSH_ATTRIBUTES(HWY_TARGET_STR ",avx512vnni")
 #elif HWY_TARGET == HWY_AVX2
 HWY_PUSH_ATTRIBUTES(HWY_TARGET_STR ",avxvnni")
+#elif defined(HWY_TARGET_STR)  // its functions are inlined, which takes their target's instructions too
+HWY_PUSH_ATTRIBUTES("arch=armv8.2-a+dotprod" HWY_TARGET_STR)
 #else
 HWY_PUSH_ATTRIBUTES("arch=armv8.2-a+dotprod")
 #endif
