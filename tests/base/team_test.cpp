@@ -94,7 +94,7 @@ TEST(Team, TheLowestPartThatFailsIsTold) {
 }
 
 TEST(Team, TooFewThreadsAreAnErrorAndNotTheEnd) {
-  if (!test::can_limit_memory()) GTEST_SKIP() << "a sanitizer has taken the address space";
+  if (!test::can_limit_memory()) GTEST_SKIP() << "no limit on addresses holds";
   EXPECT_EXIT(test::end_with_little_memory([] { Team team(1000); }), testing::ExitedWithCode(7),
               "threads: only [0-9]+ of 1000 can be started");
 }

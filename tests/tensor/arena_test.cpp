@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/rng.h"
+#include "support/little_memory.h"
 #include "support/process.h"
 
 namespace tril {
@@ -182,6 +183,7 @@ TEST(Arena, NamesTheRangeThatCannotBeHad) {
 // Under an address-space limit (ulimit -v) an arena takes what is available, but not all of it, and reports when there is none.
 TEST(Arena, AddressSpaceThatIsLimited) {
   if (test::sanitized) GTEST_SKIP() << "a sanitizer needs the addresses itself";
+  if (!test::address_limits_hold()) GTEST_SKIP() << "the system ignores limits on addresses";
   constexpr std::size_t mib = std::size_t{1} << 20;
   const pid_t child = fork();
   if (child == 0) {

@@ -54,7 +54,7 @@ TEST_F(Serving, TellsWhatIsThere) {
 // A wrong setting ends the program like a wrong option, so that a supervisor need not restart it.
 // Removing a model needs no new thread, which might not be available.
 TEST(Models, LeaveWhereNoThreadIsToBeHad) {
-  if (!test::can_limit_memory()) GTEST_SKIP() << "a sanitizer reserves more";
+  if (!test::can_limit_memory()) GTEST_SKIP() << "no limit on addresses holds";
   const auto leave = [] {
     Models models({{"de", [] {
                       Loaded l = small_translator();

@@ -45,7 +45,7 @@ void echo(const HttpRequest& request, const std::shared_ptr<Responder>& out) {
 }
 
 TEST(HttpServer, TooFewThreadsAreAnErrorAndNotTheEnd) {
-  if (!test::can_limit_memory()) GTEST_SKIP() << "a sanitizer has taken the address space";
+  if (!test::can_limit_memory()) GTEST_SKIP() << "no limit on addresses holds";
   const auto start_many = [] {
     HttpServerOptions o = quick();
     o.threads = 1000;
