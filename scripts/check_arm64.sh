@@ -1,10 +1,11 @@
 #!/bin/sh
 # The kernels on ARM64: compiled by a cross compiler, tested under QEMU, every table. QEMU shows that results are right, not how
 # fast they are.
-# usage: check_arm64.sh [FILTER]    GoogleTest's filter; by default tests of quantised products, exp, NaN, softmax and tables
+# usage: check_arm64.sh [FILTER]    GoogleTest's filter; by default tests of quantised products, of products of GGUF's blocks,
+#                                   exp, NaN, softmax and tables
 set -eu
 cd "$(dirname "$0")/.."
-filter=${1-*GemmInt8*:*MemoryAttention*:Exp*:*Nan*:*SoftCaps*:*OddRows*:Tables.*}
+filter=${1-*GemmInt8*:*BlockProducts*:*MemoryAttention*:Exp*:*Nan*:*SoftCaps*:*OddRows*:Tables.*}
 root=${TRIL_ARM64_ROOT:-$PWD/build-arm64-root}
 export TRIL_ARM64_ROOT="$root"
 begun=$(date +%s)
@@ -18,5 +19,6 @@ if ! { cmake --preset arm64 -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_CXX_FLAGS_
 fi
 rm -f "$log"
 built=$(date +%s)
-qemu-aarch64 -cpu max -L "$root" build-arm64/tests/test_kern --gtest_brief=1 --gtest_filter="$filter"
+# -R: see cmake/aarch64.cmake
+qemu-aarch64 -cpu max -R 8G -L "$root" build-arm64/tests/test_kern --gtest_brief=1 --gtest_filter="$filter"
 echo "arm64: $((built - begun)) s to build, $(($(date +%s) - built)) s to run"
