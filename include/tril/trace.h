@@ -46,7 +46,8 @@ struct NextToken {
 struct TokenChange {
   std::int32_t best_before_id = 0;      ///< the most probable next token without the edits
   std::int32_t best_after_id = 0;       ///< with them
-  std::string best_before, best_after;  ///< their pieces
+  std::string best_before;              ///< the piece of `best_before_id`
+  std::string best_after;               ///< the piece of `best_after_id`
   double log_prob_before = 0;           ///< of `best_before`, without the edits
   double log_prob_after = 0;            ///< of `best_before`, with them
   double largest_logit_difference = 0;  ///< absolute
@@ -55,11 +56,12 @@ struct TokenChange {
 
 /// What edits change.
 struct TraceChange {
-  bool bit_identical = false;           ///< true: no logit changed
-  double loss_before = 0;               ///< Trace::loss() without the edits; 0 without a loss
-  double loss_after = 0;                ///< with them
-  std::vector<TokenChange> tokens;      ///< one for each of Trace::tokens()
-  std::string text_before, text_after;  ///< with "new-tokens": the greedy continuations
+  bool bit_identical = false;       ///< true: no logit changed
+  double loss_before = 0;           ///< Trace::loss() without the edits; 0 without a loss
+  double loss_after = 0;            ///< with them
+  std::vector<TokenChange> tokens;  ///< one for each of Trace::tokens()
+  std::string text_before;          ///< with "new-tokens": the greedy continuation without the edits
+  std::string text_after;           ///< with "new-tokens": the one with them
 };
 
 /// The logit lens at a point of the residual stream: what the end of the model makes of it.
