@@ -128,6 +128,7 @@ def test_calls_do_not_leak(translator, generator, texts):
         translator.translate(texts[number % len(texts)], beam_size=2, alignment="soft").attention
         translator.score(texts[:1], texts[:1])
         translator.logits([1, 2, 3], [4])
+        generator.trace("one two", only="*.weights")["decoder.0.self.weights"]
         "".join(generator.stream("one", max_new_tokens=3))
         try:
             translator.translate("one", beam_sise=1)
