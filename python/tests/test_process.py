@@ -24,6 +24,7 @@ def test_interrupts_stop_long_calls(model):
     done = run(
         """
         import os, signal, sys, threading, time, tril
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where a shell runs the tests in the background
         t = tril.Translator(sys.argv[1], threads=2)
         texts = ["one two three four five six seven"] * 200000
         threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
@@ -43,6 +44,7 @@ def test_interrupts_stop_streams_and_training(language_model, corpus, tmp_path):
     done = run(
         """
         import os, signal, sys, threading, time, tril
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # as above
         g = tril.Generator(sys.argv[1], threads=1)
         interrupt = lambda: os.kill(os.getpid(), signal.SIGINT)
         threading.Timer(0.3, interrupt).start()
