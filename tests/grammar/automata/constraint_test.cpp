@@ -17,6 +17,11 @@ namespace {
 
 using nlohmann::json;
 
+bool may_follow(const Constraint::Allowed& allowed, std::int32_t id) {
+  const auto bit = static_cast<std::size_t>(id);
+  return !allowed.mask.empty() && (allowed.mask[bit / 64] >> (bit % 64) & 1) != 0;
+}
+
 // Objects of two objects of two objects ...: a few lines that describe more text than could ever be written.
 TEST(Constraint, ATextBeyondAllBoundsIsRefusedBeforeItIsSpelt) {
   const auto trie =
@@ -74,8 +79,7 @@ TEST(Constraint, MasksAreThoseOfTheDefinition) {
       ASSERT_TRUE(allowed.possible);
       std::vector<std::int32_t> next;
       for (std::int32_t id = 0; id < trie->size(); ++id) {
-        const auto bit = static_cast<std::size_t>(id);
-        const bool set = !allowed.mask.empty() && (allowed.mask[bit / 64] >> (bit % 64) & 1) != 0;
+        const bool set = may_follow(allowed, id);
         std::vector<std::int32_t> longer = so_far;
         longer.push_back(id);
         if (!trie->bytes(id).empty()) {
@@ -126,8 +130,7 @@ TEST(Constraint, MasksOfPlainTextAreThoseOfTheDefinition) {
         ASSERT_TRUE(allowed.possible);
         std::vector<std::int32_t> next;
         for (std::int32_t id = 0; id < trie->size(); ++id) {
-          const auto bit = static_cast<std::size_t>(id);
-          const bool set = !allowed.mask.empty() && (allowed.mask[bit / 64] >> (bit % 64) & 1) != 0;
+          const bool set = may_follow(allowed, id);
           std::vector<std::int32_t> longer = so_far;
           longer.push_back(id);
           EXPECT_EQ(set, !trie->bytes(id).empty() && ends_within(longer, left - 1))
