@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "grammar/automata/constraint.h"
+#include "grammar/automata/id_bits.h"
 
 namespace tril::search {
 namespace {
@@ -249,13 +250,11 @@ class ConstraintProcessor : public LogitsProcessor {
     if (row.generated() == 0) constraint_->check_room(row.request->max_length, !eos_ids_.empty());
     Constraint::Allowed allowed = constraint_->after(row.new_tokens(), left);
     if (!allowed.possible) return;  // after a proposed token, which the search will reject
-    const std::size_t words = (constraint_->vocab_size() + 63) / 64;
-    allowed.mask.resize(words, 0);
+    allowed.mask.resize(words_for(constraint_->vocab_size()));
     if (allowed.complete)
       for (const std::int32_t id : eos_ids_) {
-        const auto bit = static_cast<std::size_t>(id);
-        if (bit / 64 >= allowed.mask.size()) allowed.mask.resize(bit / 64 + 1, 0);
-        allowed.mask[bit / 64] |= std::uint64_t{1} << (bit % 64);
+        allowed.mask.resize(std::max(allowed.mask.size(), words_for(id + std::int64_t{1})));
+        set_bit(allowed.mask, id);
         ++allowed.count;
       }
     const bool any = logits.keep(r, allowed.mask, allowed.count);

@@ -12,16 +12,13 @@
 #include "base/hash.h"
 #include "base/number_text.h"
 #include "grammar/automata/byte_automaton.h"
+#include "grammar/automata/id_bits.h"
 
 namespace tril::search {
 namespace {
 
 constexpr std::int32_t dead = ByteAutomaton::dead, unknown = -1;
 constexpr std::int64_t cannot_be_spelt = std::numeric_limits<std::int64_t>::max() / 2;
-
-void set_bit(std::vector<std::uint64_t>& bits, std::int32_t id) {
-  element(bits, id / 64) |= std::uint64_t{1} << id % 64;
-}
 
 // Ids as a list while they are few, and as bits when those are smaller.
 class IdSet {
@@ -244,10 +241,10 @@ class Constraint::Automaton {
 
   // Walks the trie: all tokens but the plain ones of at most as many characters as `found` knows the states after.
   Followers with_groups(std::int32_t state, Followers found) {
-    const std::size_t words = (static_cast<std::size_t>(tokens_->size()) + 63) / 64;
+    const std::size_t words = words_for(tokens_->size());
     const std::int64_t known_chars = std::ssize(found.after_plain);
     const std::size_t kind = found.kind;
-    std::vector<std::int32_t> group_of(bytes_.states(), -1), to_of_group, all;
+    std::vector<std::int32_t> to_of_group, all;
     std::vector<std::vector<std::int32_t>> ids;  // of each group
     std::vector<std::pair<const TokenTrie::Node*, std::int32_t>> pending{{&tokens_->node(0), state}};
     while (!pending.empty()) {
@@ -259,8 +256,8 @@ class Constraint::Automaton {
         if (to == dead) continue;
         if (node.children > 0) pending.emplace_back(&node, to);
         if (node.tokens == 0 || (node.plain_chars[kind] > 0 && node.plain_chars[kind] <= known_chars)) continue;
-        if (as_size(to) >= group_of.size()) group_of.resize(bytes_.states(), -1);
-        std::int32_t& group = element(group_of, to);
+        if (as_size(to) >= group_of_.size()) group_of_.resize(bytes_.states(), -1);
+        std::int32_t& group = element(group_of_, to);
         if (group < 0) {
           group = static_cast<std::int32_t>(ids.size());
           to_of_group.push_back(to), ids.emplace_back();
@@ -271,6 +268,7 @@ class Constraint::Automaton {
       }
     }
     for (std::size_t g = 0; g < ids.size(); ++g) {
+      element(group_of_, to_of_group[g]) = -1;
       all.insert(all.end(), ids[g].begin(), ids[g].end());
       found.groups.push_back({to_of_group[g], IdSet(std::move(ids[g]), words)});
     }
@@ -281,6 +279,7 @@ class Constraint::Automaton {
   ByteAutomaton bytes_;
   std::shared_ptr<const TokenTrie> tokens_;
   std::vector<std::vector<std::vector<PlainByte>>> plain_bytes_;  // by kind and state of a plain character
+  std::vector<std::int32_t> group_of_;  // of a walk, by state; -1: none, as for all states between walks
   FollowersByState followers_, grouped_followers_;
   std::size_t mask_bytes_ = 0;
   std::unordered_map<std::int32_t, Way> ways_;
@@ -354,7 +353,7 @@ Constraint::Allowed Constraint::after(std::span<const std::int32_t> tokens, std:
   allowed.complete = automaton_->bytes().complete(state);
   if (automaton_->fewest_by_bytes(state) <= left) allowed.shortest = automaton_->way(state).first;
   if (left <= 0) return allowed;
-  const std::size_t words = (static_cast<std::size_t>(tokens_->size()) + 63) / 64;
+  const std::size_t words = words_for(tokens_->size());
   if (const Automaton::Followers& all = automaton_->followers(state); all.worst <= left - 1) {
     const PlainTokens& plain = tokens_->plain(all.kind);
     const std::int64_t chars = std::ssize(all.after_plain);

@@ -1,5 +1,7 @@
 #include "grammar/automata/plain_tokens.h"
 
+#include "grammar/automata/id_bits.h"
+
 namespace tril::search {
 namespace {
 
@@ -26,11 +28,11 @@ PlainTokens::PlainTokens(std::span<const std::string> bytes, const CharSet& char
     while (std::ssize(ids_) <= n) ids_.emplace_back();
     element(ids_, n).push_back(static_cast<std::int32_t>(id));
   }
-  masks_.emplace_back((bytes.size() + 63) / 64);
+  masks_.emplace_back(words_for(std::ssize(bytes)));
   counts_.push_back(0);
   for (std::int64_t n = 1; n < std::ssize(ids_); ++n) {
     masks_.push_back(masks_.back());
-    for (const std::int32_t id : ids(n)) element(masks_.back(), id / 64) |= std::uint64_t{1} << id % 64;
+    for (const std::int32_t id : ids(n)) set_bit(masks_.back(), id);
     counts_.push_back(counts_.back() + std::ssize(ids(n)));
   }
 }
