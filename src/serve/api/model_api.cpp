@@ -10,6 +10,7 @@
 #include "decode/texts/text_score.h"
 #include "decode/texts/translation_text.h"
 #include "serve/api/model_choice.h"
+#include "serve/api/operations.h"
 #include "tokenizer/files/language_tag.h"
 #include "tokenizer/files/sentence_frame.h"
 #include "tokenizer/files/text_tokens.h"
@@ -110,10 +111,7 @@ void check_work(const Service& service, const ServedModel& m, std::span<const st
   std::int64_t tokens = 0;
   for (const auto list : {texts, more})
     for (const std::vector<std::int32_t>& ids : list) tokens += std::ssize(ids);
-  if (const double work = operations_of(m.model(), tokens); work > service.options().most_operations)
-    throw HttpError(413, fmt::format("this takes about {:.1e} operations, but {:.1e} are allowed in a request: give "
-                                     "fewer or shorter texts",
-                                     work, service.options().most_operations));
+  check_operations(operations_of(m.model(), tokens), service.options().most_operations, "fewer or shorter texts");
 }
 
 void score_translations(Service& service, const CallPtr& call, const ModelPtr& m, const ScoreRequest& r) {

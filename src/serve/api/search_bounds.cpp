@@ -27,11 +27,7 @@ void check_search(const SearchBounds& bounds, const model::Model& m, const trace
   double work = operations_of(m, read);
   if (q.speculative.on()) work *= 1 + q.speculative.tokens;  // as if no proposal were accepted
   if (q.speculative.draft) work += operations_of(*q.speculative.draft, read);
-  if (work > bounds.operations)
-    throw HttpError(413, fmt::format("this takes about {:.1e} operations, but {:.1e} are allowed in a request: give a "
-                                     "lower max_length, a smaller beam, or a shorter text",
-                                     work, bounds.operations))
-        .of_field("max_length");
+  check_operations(work, bounds.operations, "a lower max_length, a smaller beam, or a shorter text", "max_length");
 }
 
 }  // namespace tril::serve

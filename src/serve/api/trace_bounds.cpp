@@ -40,13 +40,8 @@ void check_rows(const TraceBounds& bounds, const model::Model& m, std::int64_t r
                                          "shorter text, or fewer analyses",
                                          rows, most, bounds.logits_bytes));
 }
-void check_operations(const TraceBounds& bounds, double work, const std::string& field) {
-  if (work > bounds.operations)
-    throw HttpError(
-        413, fmt::format("this takes about {:.1e} operations, but {:.1e} are allowed in a request: give a shorter "
-                         "text, fewer new tokens, or fewer edits or analyses",
-                         work, bounds.operations))
-        .of_field(field);
+void check_work(const TraceBounds& bounds, double work, const std::string& field) {
+  check_operations(work, bounds.operations, "a shorter text, fewer new tokens, or fewer edits or analyses", field);
 }
 
 }  // namespace
@@ -67,7 +62,7 @@ void check_trace(const TraceBounds& bounds, const model::Model& m, const trace::
   if (r.analyses.lens) passes += 8;
   if (r.analyses.rollout) passes += 2;
   double work = passes * operations_of(m, tokens + r.new_tokens);
-  check_operations(bounds, work, field);
+  check_work(bounds, work, field);
   if (r.edits.empty() && !r.analyses.any()) return;
   const PassSize s = size_of_pass(trace::points_of(m, input), r.edits);
   if (r.analyses.lens) check_rows(bounds, m, (s.layers + 1) * T, "lens");
@@ -80,7 +75,7 @@ void check_trace(const TraceBounds& bounds, const model::Model& m, const trace::
   // Scores grow with the square of the text.
   const double growth = static_cast<double>(tokens + r.new_tokens) / static_cast<double>(tokens);
   work += passes * growth * growth * s.edited * operations_of_an_edit;
-  check_operations(bounds, work, field);
+  check_work(bounds, work, field);
 }
 
 }  // namespace tril::serve
