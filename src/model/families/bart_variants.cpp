@@ -126,10 +126,15 @@ BartConfig bart_defaults() {
   return k;
 }
 
-const BartVariant& bart_variant(std::string_view name) {
+const BartVariant* find_bart_variant(std::string_view name) {
   static const std::array<BartVariant, 8> variants = list();
   for (const BartVariant& one : variants)
-    if (one.family.name == name) return one;
+    if (one.family.name == name) return &one;
+  return nullptr;
+}
+
+const BartVariant& bart_variant(std::string_view name) {
+  if (const BartVariant* found = find_bart_variant(name)) return *found;
   fail_usage("family", fmt::format("'{}' is not a family like BART", name));
 }
 

@@ -19,5 +19,7 @@ struct BartVariant {
 /// @param name  a model_type of bart.h, all but marian
 /// @throws Error(usage) if there is none of this name
 const BartVariant& bart_variant(std::string_view name);
+/// The same; null if there is none of this name.
+const BartVariant* find_bart_variant(std::string_view name);
 
 }  // namespace tril::model

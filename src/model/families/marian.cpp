@@ -7,13 +7,17 @@ constexpr BartFamily marian{.name = "marian", .architecture = "MarianMTModel", .
 
 }  // namespace
 
+MarianConfig marian_defaults() {
+  MarianConfig k = bart_defaults();
+  k.vocab_size = 58101;
+  k.bos_token_id = -1;
+  k.eos_token_id = k.forced_eos_token_id = 0;
+  k.pad_token_id = k.decoder_start_token_id = 58100;
+  return k;
+}
+
 MarianConfig marian_config(const JsonObject& config) {
-  MarianConfig otherwise = bart_defaults();
-  otherwise.vocab_size = 58101;
-  otherwise.bos_token_id = -1;
-  otherwise.eos_token_id = otherwise.forced_eos_token_id = 0;
-  otherwise.pad_token_id = otherwise.decoder_start_token_id = 58100;
-  return read_bart_config(config, marian, otherwise);
+  return read_bart_config(config, marian, marian_defaults());
 }
 
 Marian::Marian(const MarianConfig& config) : BartLike(marian, config) {}

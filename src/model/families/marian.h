@@ -10,6 +10,8 @@ namespace tril::model {
 
 using MarianConfig = BartConfig;
 
+/// What absent keys of config.json mean.
+MarianConfig marian_defaults();
 /// Reads config.json as Hugging Face writes it, versions 4 and 5. @throws Error for an unsupported key that changes
 /// results
 MarianConfig marian_config(const JsonObject& config);

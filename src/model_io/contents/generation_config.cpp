@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "model/families/bart_variants.h"
+#include "model/families/marian.h"
 #include "model_io/contents/inner_generation_keys.h"
 
 namespace tril::model {
@@ -205,28 +207,30 @@ std::vector<std::int32_t> read_end_tokens(const JsonObject& document) {
 
 namespace {
 
-// What `transformers` takes for keys about generation that are absent from config.json.
-struct FamilyDefault {
-  std::string_view model_type, key;
-  std::int32_t value;
-};
-constexpr FamilyDefault family_defaults[] = {
-    {"bart", "forced_eos_token_id", 2},       {"mbart", "forced_eos_token_id", 2},
-    {"plbart", "forced_eos_token_id", 2},     {"pegasus", "forced_eos_token_id", 1},
-    {"marian", "forced_eos_token_id", 0},     {"blenderbot-small", "forced_eos_token_id", 2},
-    {"blenderbot", "forced_eos_token_id", 2}, {"blenderbot", "encoder_no_repeat_ngram_size", 3},
-};
+// -1: none.
+std::int32_t default_forced_eos(std::string_view model_type) {
+  if (model_type == "marian") return marian_defaults().forced_eos_token_id;
+  const BartVariant* variant = find_bart_variant(model_type);
+  return variant ? variant->defaults.forced_eos_token_id : -1;
+}
+
+// The keys about generation that are absent from config.json, and that `transformers` has values for.
+nlohmann::json generation_defaults(std::string_view model_type) {
+  nlohmann::json defaults = nlohmann::json::object();
+  if (const std::int32_t id = default_forced_eos(model_type); id >= 0) defaults["forced_eos_token_id"] = id;
+  if (model_type == "blenderbot") defaults["encoder_no_repeat_ngram_size"] = 3;
+  return defaults;
+}
 
 }  // namespace
 
 nlohmann::json generation_of_config(const JsonObject& config) {
   const nlohmann::json all = with_inner_generation_keys(config.json());
-  nlohmann::json generation = nlohmann::json::object();
-  const std::string model_type = config.get<std::string>("model_type", "");
-  for (const FamilyDefault& d : family_defaults)
-    if (d.model_type == model_type && !all.contains(d.key)) generation[std::string(d.key)] = d.value;
+  nlohmann::json generation = generation_defaults(config.get<std::string>("model_type", ""));
   for_generation_keys([&](const std::string& key) {
-    if (all.contains(key) && !all.at(key).is_null()) generation[key] = all.at(key);
+    if (!all.contains(key)) return;
+    generation.erase(key);  // null means none, whatever the default
+    if (!all.at(key).is_null()) generation[key] = all.at(key);
   });
   if (forces_bos(config) && config.has("bos_token_id"))
     generation["forced_bos_token_id"] = config.json().at("bos_token_id");
