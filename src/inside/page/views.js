@@ -58,7 +58,7 @@ document.addEventListener('keydown', e => {
   if (step) { e.preventDefault(); turnSlide(step); }
   if (e.key === 'Escape') endSlide();
 });
-// Escape leaves the full screen without being told to the page.
+// The browser leaves the full screen at Escape and gives the page no key event.
 let wasFull = false;
 document.addEventListener('fullscreenchange', () => {
   if (wasFull && !document.fullscreenElement) endSlide();

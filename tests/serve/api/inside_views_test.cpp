@@ -348,7 +348,7 @@ TEST_F(InsideViews, WorkInAClass) {
               "const reply = await ask('/trace', { model: 'plays', text: 'abc' }); window.fetch = real; "
               "return [refused, reply.tokens.ids.length]; })()"),
       nlohmann::json({3, 3}));
-  // One that asks for a longer wait is told to the reader at once.
+  // If the server asks for a longer wait, the reader sees the error at once.
   EXPECT_EQ(
       awaited(
           "(async () => { const real = fetch; let asked = 0; window.fetch = () => { ++asked; return "
