@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "serve/api/classroom.h"
 #include "support/contains.h"
 #include "support/dialects.h"
 #include "support/rounds.h"
@@ -35,6 +36,12 @@ TEST_F(Dialects, NoRouteAnswersWithoutAKey) {
   }
   EXPECT_EQ(open, (std::set<std::string>{"/", "/inside", "/health", "/ready", "/openapi.json", "/languages",
                                          "/frontend/settings", "/spec"}));
+}
+
+TEST_F(Dialects, AClassHasNoneOfThem) {
+  begin(for_classroom({}));
+  for (const Route& route : service->routes()) EXPECT_TRUE(is_for_classroom(route.path)) << route.path;
+  EXPECT_EQ(ask("POST", "/v2/translate", R"({"text": ["a"], "target_lang": "DE"})").status, 404);
 }
 
 TEST_F(Dialects, TheDescriptionListsEveryRoute) {
