@@ -66,8 +66,10 @@ TEST_F(Serving, WhoLeavesALongTextLeavesNothing) {
 }
 
 TEST_F(Serving, AStreamOfALongTextComesToItsEnd) {
-  serve();
-  const std::string text = long_text(1500);
+  Loaded de = translator;
+  de.engine.queue_size = 256;
+  serve({}, de);
+  const std::string text = long_text(400);
   const Answer a = ask("POST", "/translate", Json{{"q", text}, {"target", "de"}, {"stream", true}}.dump());
   EXPECT_TRUE(a.body.ends_with("data: [DONE]\n\n")) << a.body.size();
 }
