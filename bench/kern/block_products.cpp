@@ -1,5 +1,5 @@
 // Products with weights in the blocks of GGUF files for every table, as products per second (m n k) and as bytes of weights per
-// second: one row from memory, as in decoding, and 256 rows, as in a prompt.
+// second: one row from memory, as in decoding, 8 to 32 rows, as in decoding many texts, and 256, as in a prompt.
 //   bench_kern --benchmark_filter='block_gemm/.*/avx2'
 #include <benchmark/benchmark.h>
 
@@ -32,6 +32,8 @@ void block_gemm(benchmark::State& state, const Kernels& kernels, BlockFormat for
   for (auto& w : weights) {
     w.resize(bytes);
     for (std::uint8_t& b : w) b = static_cast<std::uint8_t>(random.below(0x3c));  // small numbers as f16 too
+    if (format == BlockFormat::mxfp4)  // powers of two near 1: small ones would be slow, as denormal numbers
+      for (std::uint8_t& b : w) b = static_cast<std::uint8_t>(0x70 + b % 16);
   }
   std::vector<float> a(m * k), c(m * n);
   for (float& v : a) v = static_cast<float>(random.uniform() * 2 - 1);
@@ -53,7 +55,7 @@ void block_gemm(benchmark::State& state, const Kernels& kernels, BlockFormat for
 const bool registered = [] {
   for (const Kernels* kernels : tables())
     for (const NamedFormat& f : formats)
-      for (const std::size_t m : {1, 8, 256})
+      for (const std::size_t m : {1, 8, 16, 32, 256})
         benchmark::RegisterBenchmark(
             fmt::format("block_gemm/{}/{}/{}", f.name, m, kernels->name).c_str(),
             [kernels, format = f.format, m](benchmark::State& state) { block_gemm(state, *kernels, format, m); });

@@ -26,6 +26,9 @@ void gather_blocks(const QuantizedRight& b, const std::int32_t* ids, float scale
 void multiply_block_panel_fours(const BlockPanel& p);
 void round_block_rows_fours(const RoundBlocks& b);
 #endif
+#if HWY_TARGET == HWY_AVX3
+void multiply_block_panel_tiles(const BlockPanel& p);
+#endif
 
 /// How an instruction set multiplies blocks.
 struct BlockKernels {
@@ -35,6 +38,9 @@ struct BlockKernels {
 inline constexpr BlockKernels kBlocksInPairs{round_block_rows, multiply_block_panel};
 #if TRIL_FOUR_PRODUCTS
 inline constexpr BlockKernels kBlocksInFours{round_block_rows_fours, multiply_block_panel_fours};
+#endif
+#if HWY_TARGET == HWY_AVX3
+inline constexpr BlockKernels kBlocksInTiles{round_block_rows_fours, multiply_block_panel_tiles};
 #endif
 
 /// A block of sums [rows, 32].

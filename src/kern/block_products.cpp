@@ -176,6 +176,19 @@ namespace {
 }  // namespace tril::kern::HWY_NAMESPACE
 HWY_POP_ATTRIBUTES
 
+#if HWY_TARGET == HWY_AVX3
+HWY_PUSH_ATTRIBUTES(HWY_TARGET_STR ",avx512vnni,amx-tile,amx-int8")
+namespace tril::kern::HWY_NAMESPACE {
+namespace fours {
+namespace {
+#include "kern/block_tiles-inl.h"
+}  // namespace
+}  // namespace fours
+
+}  // namespace tril::kern::HWY_NAMESPACE
+HWY_POP_ATTRIBUTES
+#endif
+
 // Not among the functions above: declared without those instructions and defined with them, they would be two functions for GCC.
 HWY_BEFORE_NAMESPACE();
 namespace tril::kern::HWY_NAMESPACE {
@@ -186,6 +199,11 @@ void multiply_block_panel_fours(const BlockPanel& p) {
 void round_block_rows_fours(const RoundBlocks& b) {
   fours::RoundPanelRows(b);
 }
+#if HWY_TARGET == HWY_AVX3
+void multiply_block_panel_tiles(const BlockPanel& p) {
+  fours::MultiplyPanelInTiles(p);
+}
+#endif
 
 }  // namespace tril::kern::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

@@ -71,6 +71,30 @@ struct ReadyScales {
   HWY_INLINE IntVec minimums(std::size_t j, std::size_t c) const { return hn::Load(Ints(), least[j] + c); }
 };
 
+/// The scales of a vector of columns from `at` on, in registers.
+template <class Format, bool kPairs>
+class ScalesOfColumns {
+ public:
+  HWY_INLINE ScalesOfColumns(const ReadyScales<Format, kPairs>& s, std::size_t groups, std::size_t at)
+      : d_(hn::Zero(Floats())), e_(d_) {
+    if constexpr (Format::has_whole_scales) d_ = s.d(at);
+    if constexpr (!Format::has_whole_scales)
+      for (std::size_t g = 0; g < block_depth / Format::group; ++g) single_[g] = g < groups ? s.of(g, at) : d_;
+    if constexpr (Format::has_minimums) {
+      e_ = s.e(at);
+      for (std::size_t j = 0; j < 4; ++j) least_[j] = s.minimums(j, at);
+    }
+  }
+  HWY_INLINE Vec of(std::size_t g) const { return single_[g]; }
+  HWY_INLINE Vec d(std::size_t) const { return d_; }
+  HWY_INLINE Vec e(std::size_t) const { return e_; }
+  HWY_INLINE IntVec minimums(std::size_t j, std::size_t) const { return least_[j]; }
+
+ private:
+  Vec d_, e_, single_[block_depth / Format::group];
+  IntVec least_[4];
+};
+
 }  // namespace tril::kern::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

@@ -265,7 +265,7 @@ struct FourProducts {
 
 /// Products of tiles. Tiles 0-3 hold sums, 4 and 5 parts of A, 6 and 7 parts of B.
 struct FourTiles {
-  static constexpr const BlockKernels& blocks = kBlocksInFours;
+  static constexpr const BlockKernels& blocks = kBlocksInTiles;
   using FewOfFourBits = FourBitProducts<4>;
   /// A product of up to 16 rows uses tile shapes of that many rows.
   TRIL_AMX_INT8 static void begin(std::size_t rows) {

@@ -96,9 +96,9 @@ struct Size {
 
 TEST_P(BlockProducts, EqualTheirTwin) {
   for (const Kind& kind : kKinds)
-    for (const auto& [m, n, blocks] :
-         {Size{1, 1, 1}, Size{2, 33, 3}, Size{3, 64, 9}, Size{4, 31, 2}, Size{5, 40, 1}, Size{7, 32, 5},
-          Size{13, 65, 2}, Size{258, 35, 1}, Size{0, 32, 1}, Size{3, 0, 1}, Size{2, 3, 0}})
+    for (const auto& [m, n, blocks] : {Size{1, 1, 1}, Size{2, 33, 3}, Size{3, 64, 9}, Size{4, 31, 2}, Size{5, 40, 1},
+                                       Size{7, 32, 5}, Size{13, 65, 2}, Size{16, 32, 1}, Size{33, 64, 9},
+                                       Size{258, 35, 1}, Size{0, 32, 1}, Size{3, 0, 1}, Size{2, 3, 0}})
       for (const bool tail : {false, true}) {
         const std::size_t k_ = blocks * size_of(kind.format).values, wider = 3, a_stride = k_ + wider,
                           c_stride = n + wider;
