@@ -248,7 +248,8 @@ class TranslatorOptions(TranslateOptions, total=False):
     fewer, in the text or its source; 0: off (from 0 to 1000)"""
 
     draft_tokens: int
-    """maximum number of tokens proposed at a time; unset: 4 (from 1 to 1000)"""
+    """number of tokens proposed at a time; unset: up to 8, as many as are fastest by the acceptance and the times that
+    are measured meanwhile, or none (from 1 to 1000)"""
 
 
 class GenerateOptions(TypedDict, total=False):
@@ -428,7 +429,8 @@ class GeneratorOptions(GenerateOptions, total=False):
     fewer, in the text or its source; 0: off (from 0 to 1000)"""
 
     draft_tokens: int
-    """maximum number of tokens proposed at a time; unset: 4 (from 1 to 1000)"""
+    """number of tokens proposed at a time; unset: up to 8, as many as are fastest by the acceptance and the times that
+    are measured meanwhile, or none (from 1 to 1000)"""
 
 
 class PairScoreOptions(TypedDict, total=False):

@@ -56,6 +56,7 @@ Session::Session(Context& c, const model::Model& model, const SessionOptions& op
   if (options.speculative.draft)
     draft_.emplace(c, *options.speculative.draft, DecodingStateOptions{.cache = options.cache, .beyond_window = true});
   if (!options.speculative.on()) return;
+  if (options.speculative.measured) length_.emplace(options.speculative.tokens);
   const auto can_undo = [](const DecodingState& s) { return !s.cache() || !s.cache()->keeps_states(); };
   if (!can_undo(models_[0]) || (draft_ && !can_undo(*draft_)))
     fail_usage("speculative decoding", "is not supported with recurrent states, which cannot undo rejected tokens",
@@ -125,7 +126,8 @@ std::vector<std::vector<Hypothesis>> Session::decode(std::span<const std::vector
   if (!options_.speculative.on()) return search::decode(*context_, *step, list);
   if (draft_) add_to(*draft_);
   const std::unique_ptr<Proposer> proposer = new_proposer(options, sources);
-  return decode_speculatively(*context_, *step, {*proposer, options_.speculative.tokens, speculation_}, list);
+  return decode_speculatively(
+      *context_, *step, {*proposer, options_.speculative.tokens, speculation_, length_ ? &*length_ : nullptr}, list);
 }
 
 }  // namespace tril::search

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "decode/batches/decode.h"
+#include "decode/batches/proposal_length.h"
 #include "decode/batches/proposer.h"
 #include "decode/batches/session_options.h"
 #include "decode/steps/decoding_state.h"
@@ -40,6 +41,7 @@ class Session {
   std::vector<DecodingState> models_;  ///< the session's own model, then the ensemble's others
   std::optional<DecodingState> draft_;
   Speculation speculation_;
+  std::optional<ProposalLength> length_;
 };
 
 }  // namespace tril::search

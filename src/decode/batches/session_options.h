@@ -14,6 +14,7 @@ struct SpeculativeOptions {
   const model::Model* draft = nullptr;  ///< a small model; null: none
   std::int32_t lookup = 0;              ///< the longest n-gram of prompt lookup; 0: no lookup
   std::int32_t tokens = 4;              ///< the maximum number of tokens proposed at a time
+  bool measured = false;                ///< fewer or none where that is faster, by measurement (proposal_length.h)
   float min_prob = 0;                   ///< the draft stops after a token that it finds less probable than this
   bool on() const { return draft != nullptr || lookup > 0; }
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/clock.h"
 #include "decode/batches/continuous_batch.h"
 #include "search/candidates.h"
 #include "search/sampling_search.h"
@@ -42,8 +43,12 @@ class SpeculativeSearch {
       start_waiting(most_live);
       if (live_.empty()) return std::move(results_);
       if (!read_beginnings(c)) continue;
+      const double begun = seconds_now();
+      const bool only_new = std::all_of(live_.begin(), live_.end(), [](const Sentence& s) { return s.unread == 1; });
+      length_ = from_->length ? from_->length->next(live_.size()) : from_->most;
       propose(c);
       accept(read(c));
+      if (from_->length && only_new) measure(seconds_now() - begun);
     }
     start_waiting(all);
     cancel();
@@ -115,9 +120,13 @@ class SpeculativeSearch {
       texts.emplace_back(s.text);
       numbers_.push_back(s.number);
       requests.push_back(&s.search.request());
-      most.push_back(std::min(from_->most, request_of(s).max_length - made - 1));
+      most.push_back(std::min(length_, request_of(s).max_length - made - 1));
     }
-    from_->proposer.propose(c, {texts, numbers_, most, requests, list_->options.eos_ids}, proposed_);
+    if (length_ > 0)
+      from_->proposer.propose(c, {texts, numbers_, most, requests, list_->options.eos_ids}, proposed_);
+    else
+      proposed_.assign(live_.size(), {});
+    accepted_.assign(live_.size(), 0);
     for (std::size_t i = 0; i < live_.size(); ++i) {
       live_[i].text.insert(live_[i].text.end(), proposed_[i].begin(), proposed_[i].end());
       from_->counts.proposed += std::ssize(proposed_[i]);
@@ -153,6 +162,7 @@ class SpeculativeSearch {
       Sentence& s = live_[i];
       const std::size_t answers = 1 + s.proposed();
       const std::size_t taken = take(s, own, first);
+      accepted_[i] = static_cast<std::int32_t>(taken) - 1;
       if (!s.search.done() && is_late(s.begun, list_->options)) cut(s, StopReason::time_limit);
       if (s.search.done()) {
         finish(s);
@@ -199,6 +209,12 @@ class SpeculativeSearch {
     s.row = row;
   }
 
+  void measure(double seconds) const {
+    std::vector<std::int32_t> proposed;
+    for (const std::vector<std::int32_t>& p : proposed_) proposed.push_back(static_cast<std::int32_t>(p.size()));
+    from_->length->add({length_, proposed, accepted_, seconds});
+  }
+
   void cut(Sentence& s, StopReason why) {
     s.search.cut(why);
     report(s);
@@ -217,7 +233,9 @@ class SpeculativeSearch {
   std::vector<Sentence> live_;
   std::size_t waiting_ = 0;            // the first request that has not started
   std::vector<std::int32_t> numbers_;  // of live_
+  std::int32_t length_ = 0;            // of the proposals of this step, at most
   std::vector<std::vector<std::int32_t>> proposed_;
+  std::vector<std::int32_t> accepted_;  // how many of each row's proposals
   std::vector<std::vector<Hypothesis>> results_;
 };
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "decode/batches/decode.h"
+#include "decode/batches/proposal_length.h"
 #include "decode/batches/proposer.h"
 #include "decode/batches/session_options.h"
 
@@ -21,8 +22,9 @@ void check_speculative(const SearchPlan& options);
 /// The source of proposals, and counts of their use.
 struct Proposals {
   Proposer& proposer;
-  std::int32_t most;    ///< tokens at a time
-  Speculation& counts;  ///< updated
+  std::int32_t most;                 ///< tokens at a time
+  Speculation& counts;               ///< updated
+  ProposalLength* length = nullptr;  ///< chooses fewer than `most`, and is updated; null: always `most`
 };
 
 /// Like decode() (decode.h), for greedy search with proposals.

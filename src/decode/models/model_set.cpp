@@ -43,7 +43,10 @@ void add_speculative_fields(Fields& f, ModelSetOptions& o) {
         "or fewer, in the text or its source; 0: off")
       .at_least(0)
       .at_most(1000);
-  f.add("draft-tokens", &o.draft_tokens, "maximum number of tokens proposed at a time; unset: 4")
+  f.add("draft-tokens", &o.draft_tokens,
+        "number of tokens proposed at a time; unset: up to 8, as many as are fastest by the acceptance and the times "
+        "that are "
+        "measured meanwhile, or none")
       .at_least(1)
       .at_most(1000);
   f.excludes("draft-model", "prompt-lookup", "choose one of them to propose tokens");
@@ -119,7 +122,8 @@ ModelSet::ModelSet(const ModelSetOptions& o, const DecodingOptions& of_first, co
   speculative_.lookup = static_cast<std::int32_t>(o.prompt_lookup);
   if (o.draft_tokens && !speculative_.on())
     fail_usage("draft_tokens", "has no effect without proposed tokens", "pass `draft_model` or `prompt_lookup`");
-  speculative_.tokens = static_cast<std::int32_t>(o.draft_tokens.value_or(4));
+  speculative_.tokens = static_cast<std::int32_t>(o.draft_tokens.value_or(8));
+  speculative_.measured = !o.draft_tokens;
   speculative_.min_prob = static_cast<float>(o.draft_min_prob);
 }
 

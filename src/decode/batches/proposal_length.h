@@ -1,0 +1,68 @@
+// How many tokens to propose at a time in speculative decoding (speculative.h), by measurement: the number that makes most tokens per
+// second, which is none where the proposals are mostly wrong or the proposer is slow.
+//
+// Step times are measured for each length. Acceptance is measured by place: p_i is the share of the rows in which the model agreed with
+// proposal i, among those where it agreed with all before. A step of length k makes 1 + p_1 + p_1 p_2 + ... + p_1 ... p_k tokens of a row
+// [Leviathan et al. 2023, section 3.3, with a probability for each place]. Both are averages that forget, since texts change.
+//
+// A length that was not tried lately must be tried again, which may lose time. What is lost is counted, and no proposals are made while
+// the loss exceeds two steps plus 2% of the whole time.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace tril::search {
+
+class ProposalLength {
+ public:
+  /// @param most  the largest length, at least 1
+  explicit ProposalLength(std::int32_t most);
+
+  /// The length for the next step, from 0 to `most`.
+  std::int32_t next(std::size_t rows);
+
+  /// What a step of length `length` did.
+  struct Measured {
+    std::int32_t length = 0;
+    std::span<const std::int32_t> proposed;  ///< [rows] their numbers
+    std::span<const std::int32_t> accepted;  ///< [rows]
+    double seconds = 0;                      ///< of the proposer and of the model
+  };
+  void add(const Measured& step);
+
+ private:
+  /// An average that forgets.
+  struct Mean {
+    double sum = 0, weight = 0;
+    void add(double x) { sum = sum * kept + x, weight = weight * kept + 1; }
+    /// Without most of what is far above the others: a step that another process has held up.
+    void add_usual(double x) { add(known() ? std::min(x, 2 * value()) : x); }
+    bool known() const { return weight > 0; }
+    double value() const { return sum / weight; }
+    static constexpr double kept = 0.95;
+  };
+  /// Measured with about the same number of rows.
+  struct Times {
+    std::vector<Mean> seconds;        ///< by length
+    std::vector<std::int64_t> tried;  ///< the number of the last step with this length
+  };
+
+  Times& times_of(std::size_t rows);
+  double seconds_of(const Times& t, std::int32_t length) const;
+  double tokens_of(std::int32_t length) const;
+  std::int32_t best(const Times& t, std::int32_t least) const;
+
+  std::int32_t most_;
+  std::vector<Mean> agreed_;  ///< by place
+  std::array<Times, 16> times_;
+  std::int64_t steps_ = 0, next_trial_ = 0, pause_ = first_pause;
+  double lost_ = 0, all_ = 0;  ///< seconds
+  static constexpr std::int64_t first_pause = 8, longest_pause = 64;
+};
+
+}  // namespace tril::search

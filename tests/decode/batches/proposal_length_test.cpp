@@ -1,0 +1,118 @@
+// The number of proposed tokens, in simulated searches whose times and acceptance are known.
+#include "decode/batches/proposal_length.h"
+
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "base/rng.h"
+
+namespace tril::search::proposal_length_test {
+namespace {
+
+// Proposals that are accepted with one probability, and steps that cost so many seconds for each length.
+struct Simulated {
+  double agreement = 0.5, each = 0.1;  // a step without proposals takes 1 second
+  double available = 1;                // the share of steps for which there are proposals
+  double noise = 0;                    // relative, of a step's time
+};
+
+class Simulation {
+ public:
+  explicit Simulation(std::int32_t most = 8, std::size_t rows = 1) : most_(most), rows_(rows), length_(most) {}
+
+  // Makes so many tokens of each row, or a few more; returns the seconds. A fixed length asks for nothing.
+  double make(const Simulated& s, std::int64_t tokens, std::int32_t fixed = -1) {
+    double seconds = 0;
+    for (std::int64_t made = 0; made < tokens * static_cast<std::int64_t>(rows_);) {
+      const std::int32_t length = fixed >= 0 ? fixed : length_.next(rows_);
+      EXPECT_TRUE(length >= 0 && length <= most_) << length;
+      const bool some = random_.uniform() < s.available;
+      std::vector<std::int32_t> proposed(rows_, some ? length : 0), accepted(rows_, 0);
+      for (std::size_t r = 0; r < rows_; ++r) {
+        while (accepted[r] < proposed[r] && random_.uniform() < s.agreement) ++accepted[r];
+        made += 1 + accepted[r];
+      }
+      const double time =
+          (1 + (some ? s.each * length : 0)) * std::exp(s.noise * (random_.uniform() + random_.uniform() - 1));
+      if (fixed < 0) length_.add({length, proposed, accepted, time});
+      seconds += time, ++steps_, asked_ += length;
+    }
+    return seconds;
+  }
+  double mean_length() const { return static_cast<double>(asked_) / static_cast<double>(steps_); }
+
+ private:
+  std::int32_t most_;
+  std::size_t rows_;
+  ProposalLength length_;
+  RandomSequence random_{3, 7};
+  std::int64_t steps_ = 0, asked_ = 0;
+};
+
+TEST(ProposalLength, IsAsFastAsTheBestFixedOne) {
+  for (const std::size_t rows : {1, 4, 32})
+    for (const double agreement : {0.3, 0.6, 0.8, 0.95})
+      for (const double each : {0.0, 0.02, 0.1, 0.3})
+        for (const double noise : {0.0, 0.2}) {
+          const Simulated s{.agreement = agreement, .each = each, .noise = noise};
+          double best = 1e9;
+          for (std::int32_t k = 0; k <= 8; ++k) best = std::min(best, Simulation(8, rows).make(s, 5000, k));
+          EXPECT_LT(Simulation(8, rows).make(s, 5000), 1.12 * best)
+              << fmt::format("{} rows, agreement {}, {} each, noise {}", rows, agreement, each, noise);
+        }
+}
+
+// What does not pay is lost in at most two steps and 3% of the time, also in short texts.
+TEST(ProposalLength, LosesLittleWhereNothingIsAccepted) {
+  for (const std::int64_t tokens : {10, 50, 200, 2000, 20'000})
+    for (const double agreement : {0.0, 0.05, 0.15})
+      for (const double each : {0.2, 0.5, 1.5}) {
+        Simulation search;
+        EXPECT_LT(search.make({.agreement = agreement, .each = each}, tokens),
+                  1.03 * static_cast<double>(tokens) + 2 + 8 * each)
+            << fmt::format("{} tokens, agreement {}, {} each", tokens, agreement, each);
+      }
+}
+
+TEST(ProposalLength, FollowsTheText) {
+  const Simulated copied{.agreement = 0.97, .each = 0.05}, own{.agreement = 0.02, .each = 0.4};
+  Simulation search;
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_LT(search.make(own, 2000), 1.05 * 2000);
+    EXPECT_LT(search.make(copied, 2000), 0.4 * 2000) << i;
+  }
+}
+
+TEST(ProposalLength, ProposalsThatAreSeldomThereCostNothing) {
+  Simulation search;
+  EXPECT_LT(search.make({.agreement = 0.9, .each = 0.1, .available = 0.1}, 5000), 5000);
+  EXPECT_GT(search.mean_length(), 1);
+}
+
+TEST(ProposalLength, TheLongestIsRespected) {
+  Simulation search(1);
+  EXPECT_LT(search.make({.agreement = 0.9, .each = 0.1}, 1000), 650);
+  EXPECT_LE(search.mean_length(), 1);
+}
+
+// A step that something else held up does not decide.
+TEST(ProposalLength, OneSlowStepIsForgotten) {
+  ProposalLength length(4);
+  const std::vector<std::int32_t> none{0};
+  const auto plain = [&](double seconds) { length.add({0, none, none, seconds}); };
+  for (int i = 0; i < 20; ++i) plain(1);
+  plain(1000);
+  for (int i = 0; i < 5; ++i) plain(1);
+  for (int i = 0; i < 200; ++i) {
+    const std::int32_t k = length.next(1);
+    const std::vector<std::int32_t> proposed{k};
+    length.add({k, proposed, none, 1 + 0.5 * k});
+  }
+  EXPECT_EQ(length.next(1), 0);
+}
+
+}  // namespace
+}  // namespace tril::search::proposal_length_test
