@@ -1,5 +1,5 @@
 // Products with weights in the blocks of GGUF files for every table, as products per second (m n k) and as bytes of weights per
-// second: one row from memory, as in decoding, 8 to 32 rows, as in decoding many texts, and 256, as in a prompt.
+// second: 1 to 32 rows with weights from memory, as in decoding one text or many, and 256 rows, as in a prompt.
 //   bench_kern --benchmark_filter='block_gemm/.*/avx2'
 #include <benchmark/benchmark.h>
 
@@ -27,7 +27,7 @@ constexpr NamedFormat formats[] = {{"Q4_0", BlockFormat::q4_0},  {"Q8_0", BlockF
 void block_gemm(benchmark::State& state, const Kernels& kernels, BlockFormat format, std::size_t m) {
   constexpr std::size_t n = 5632, k = 1024, beyond_caches = std::size_t{160} << 20;
   const std::size_t bytes = block_packed_bytes(n, k, format);
-  std::vector<std::vector<std::uint8_t>> weights(m == 1 ? beyond_caches / bytes + 1 : 1);
+  std::vector<std::vector<std::uint8_t>> weights(m < 256 ? beyond_caches / bytes + 1 : 1);
   RandomSequence random(3, 3);
   for (auto& w : weights) {
     w.resize(bytes);
@@ -55,7 +55,7 @@ void block_gemm(benchmark::State& state, const Kernels& kernels, BlockFormat for
 const bool registered = [] {
   for (const Kernels* kernels : tables())
     for (const NamedFormat& f : formats)
-      for (const std::size_t m : {1, 8, 16, 32, 256})
+      for (const std::size_t m : {1, 2, 4, 8, 16, 32, 256})
         benchmark::RegisterBenchmark(
             fmt::format("block_gemm/{}/{}/{}", f.name, m, kernels->name).c_str(),
             [kernels, format = f.format, m](benchmark::State& state) { block_gemm(state, *kernels, format, m); });

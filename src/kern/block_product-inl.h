@@ -205,6 +205,18 @@ struct Section {
     return at + Format::header(groups) + half * groups * Style<Format>::half_bytes;
   }
   std::size_t bytes() const { return Format::header(groups) + 2 * groups * Style<Format>::half_bytes; }
+
+  // What comes so many bytes later is asked for now: a few sections are multiplied while memory answers.
+  static constexpr std::size_t ahead = 16 << 10;
+  HWY_INLINE void fetch_header() const { fetch(at, Format::header(groups)); }
+  HWY_INLINE void fetch_group(const std::uint8_t* lines_of_group) const {
+    fetch(lines_of_group, Style<Format>::half_bytes);
+  }
+
+ private:
+  static HWY_INLINE void fetch(const std::uint8_t* from, std::size_t n) {
+    for (std::size_t i = 0; i < n; i += 64) __builtin_prefetch(from + ahead + i, 0, 2);
+  }
 };
 
 /// Few rows: lines are unpacked as they are multiplied.
@@ -213,21 +225,18 @@ HWY_NOINLINE void FewRows(const BlockPanel& p) {
   using S = Style<Format>;
   const Ints d;
   constexpr std::size_t lanes = HWY_LANES(std::int32_t), kVecs = kRows == 1 && lanes == 8 ? 2 : 1;
-  constexpr std::size_t ahead = 16 << 10;
   const BlockRow* rows = p.rows;
   Section<Format> section{p.panel, 0};
   for (std::size_t k = 0; k < p.k; k += block_depth, rows += p.m, section.at += section.bytes()) {
     section.groups = smaller(p.k - k, block_depth) / Format::group;
-    for (std::size_t i = 0; i < Format::header(section.groups); i += 64)
-      __builtin_prefetch(section.at + ahead + i, 0, 2);
+    section.fetch_header();
     const PanelScales<Format, S::pairs> s(section.at);
     const SectionRows<Format, kRows> activations(rows);
     for (std::size_t c = 0; c < 32; c += kVecs * lanes) {
       const std::uint8_t* from = section.lines(c / 16) + c % 16 * 4;
       SectionSum<Format> sums[kRows][kVecs];
       for (std::size_t g = 0; g < section.groups; ++g, from += S::half_bytes) {
-        if (c % 16 == 0)
-          for (std::size_t i = 0; i < S::half_bytes; i += 64) __builtin_prefetch(from + ahead + i, 0, 2);
+        if (c % 16 == 0) section.fetch_group(from);
         ByteVec wide[kVecs][S::wide];
 #pragma GCC unroll 2
         for (std::size_t v = 0; v < kVecs; ++v) WideLines<Format>(from + v * lanes * 4, wide[v]);
@@ -239,7 +248,7 @@ HWY_NOINLINE void FewRows(const BlockPanel& p) {
 #pragma GCC unroll 2
           for (std::size_t v = 0; v < kVecs; ++v) {
             const auto ready = ReadyLine<Format>(wide[v][w]);
-#pragma GCC unroll 4
+#pragma GCC unroll 8
             for (std::size_t r = 0; r < kRows; ++r) {
               if (w > 0 && w % S::part == 0) sums[r][v].add(sum[r][v], s.of(g, c + v * lanes)), sum[r][v] = hn::Zero(d);
               sum[r][v] = AddLine<Format>(sum[r][v], ready, activations.q(r) + g * Format::group + 4 * w);
@@ -328,11 +337,10 @@ HWY_NOINLINE void RowsOfSection(const UnpackedSection<Format>& u, std::size_t gr
   }
 }
 
-constexpr std::size_t kFewRows = 3;
 #if HWY_TARGET == HWY_AVX3
-constexpr std::size_t kMostRows = 6, kVecsAtOnce = 2;
+constexpr std::size_t kFewRows = TRIL_BLOCK_FOURS ? 8 : 3, kMostRows = 6, kVecsAtOnce = 2;
 #else
-constexpr std::size_t kMostRows = 4, kVecsAtOnce = 2;
+constexpr std::size_t kFewRows = 3, kMostRows = 4, kVecsAtOnce = 2;
 #endif
 
 template <class Format, std::size_t kRows>
@@ -352,10 +360,12 @@ HWY_NOINLINE void ManyRows(const BlockPanel& p) {
   Section<Format> section{p.panel, 0};
   for (std::size_t k = 0; k < p.k; k += block_depth, rows += p.m, section.at += section.bytes()) {
     section.groups = smaller(p.k - k, block_depth) / Format::group;
+    section.fetch_header();
     u.scales.prepare(section.at, section.groups);
     for (std::size_t c = 0; c < 32; c += hn::Lanes(Ints())) {
       const std::uint8_t* from = section.lines(c / 16) + c % 16 * 4;
       for (std::size_t g = 0; g < section.groups; ++g, from += S::half_bytes) {
+        if (c % 16 == 0) section.fetch_group(from);
         ByteVec wide[S::wide];
         WideLines<Format>(from, wide);
         for (std::size_t w = 0; w < S::wide; ++w) StoreWide<Format>(wide[w], u.wide[g * S::wide + w], c * 4);

@@ -24,11 +24,13 @@ struct TiledSection {
     const hn::Repartition<std::int16_t, Ints> d16;
     const hn::Repartition<std::uint16_t, Ints> u16;
     const auto low_byte = hn::Set(u16, 255);
+    section.fetch_header();
     scales.prepare(section.at, section.groups);
     const PanelScales<Format, true> panel(section.at);
     for (std::size_t half = 0; half < 2; ++half) {
       const std::uint8_t* from = section.lines(half);
       for (std::size_t g = 0; g < section.groups; ++g, from += S::half_bytes) {
+        section.fetch_group(from);
         ByteVec wide[S::wide];
         Format::unpack(from, wide);
         std::uint8_t(*const to)[64] = bytes[0][half] + g * S::wide;
