@@ -21,9 +21,8 @@ struct TiledSection {
 
   HWY_NOINLINE void unpack(const Section<Format>& section) {
     using S = Style<Format>;
-    const hn::Repartition<std::int16_t, Ints> d16;
-    const hn::Repartition<std::uint16_t, Ints> u16;
-    const auto low_byte = hn::Set(u16, 255);
+    [[maybe_unused]] const hn::Repartition<std::int16_t, Ints> d16;
+    [[maybe_unused]] const hn::Repartition<std::uint16_t, Ints> u16;
     section.fetch_header();
     scales.prepare(section.at, section.groups);
     const PanelScales<Format, true> panel(section.at);
@@ -37,16 +36,17 @@ struct TiledSection {
         if constexpr (Format::has_whole_scales) {
           std::uint8_t(*const upper_to)[64] = bytes[parts - 1][half] + g * S::wide;
           const auto scale = hn::BitCast(d16, panel.of(g, half * 16));
-          const auto offset = hn::Set(d16, Format::offset);
+          const auto scaled = [&](auto u) HWY_ATTR {
+            if constexpr (Format::offset != 0) u = hn::Sub(u, hn::Set(d16, Format::offset));
+            return hn::BitCast(u16, hn::Mul(u, scale));
+          };
+          const auto bytes_of = [&](auto words) HWY_ATTR { return hn::BitCast(Bytes(), words); };
 #pragma GCC unroll 8
           for (std::size_t w = 0; w < S::wide; ++w) {
             const InWords u = WordsOf(wide[w]);
-            const auto even = hn::BitCast(u16, hn::Mul(hn::Sub(u.even, offset), scale));
-            const auto odd = hn::BitCast(u16, hn::Mul(hn::Sub(u.odd, offset), scale));
-            const auto lower = hn::Or(hn::And(even, low_byte), hn::ShiftLeft<8>(odd));
-            const auto upper = hn::Or(hn::ShiftRight<8>(even), hn::AndNot(low_byte, odd));
-            hn::Store(hn::BitCast(Bytes(), lower), Bytes(), to[w]);
-            hn::Store(hn::BitCast(Bytes(), upper), Bytes(), upper_to[w]);
+            const auto even = scaled(u.even), odd = scaled(u.odd);
+            hn::Store(hn::OddEven(bytes_of(hn::ShiftLeft<8>(odd)), bytes_of(even)), Bytes(), to[w]);
+            hn::Store(hn::OddEven(bytes_of(odd), bytes_of(hn::ShiftRight<8>(even))), Bytes(), upper_to[w]);
           }
         } else {
           const ByteVec offset = hn::Set(Bytes(), Format::offset);
