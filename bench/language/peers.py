@@ -35,7 +35,7 @@ def make(a):
     names = [chr(b) for b in shown] + [chr(256 + i) for i in range(256 - len(shown))] + ["t0", "t1"]
     w.add_tokenizer_model("gpt2"), w.add_tokenizer_pre("gpt-2"), w.add_token_merges(["t 0", "t 1"])
     w.add_token_list(names + [f"<{i}>" for i in range(len(names), vocab)])
-    w.add_token_types([1] * len(names) + [3] * (vocab - len(names)))
+    w.add_token_types([1] * vocab)
     w.add_bos_token_id(vocab - 3), w.add_eos_token_id(vocab - 2), w.add_pad_token_id(vocab - 1), w.add_add_bos_token(False)
 
     def add(name, n, k, kind):  # random blocks whose values have a standard deviation of about 0.02
