@@ -2,7 +2,8 @@
 """Compares `tril bench generate` with ik_llama.cpp or OpenVINO GenAI on one GGUF file: both run in turn, and the ratios of their
 speeds are printed, round by round and of the best rounds.
 
-usage: peers.py make FILE.gguf --type q4_k_m|q4_0|q8_0            a Llama of 200 million random weights (package gguf)
+usage: peers.py make FILE.gguf --type q4_k_m|q4_0|q8_0 [--shape 200m|1b|7b]
+                                                                  a Llama of random weights (package gguf)
        peers.py run FILE.gguf --tril TRIL --peer ik|openvino      (package ik-llama-cpp-python, or openvino-genai)
                 [--threads 1] [--rounds 3] [--prompt 256] [--generate 64] [--precision NAME]
        peers.py loss FILE.gguf --tril TRIL --text TEXT [--begin 1]
@@ -18,11 +19,15 @@ import sys
 import time
 
 
+# d_model, d_ff, layers, heads, heads of keys and values, vocabulary: those of Llama 3.2 1B and Llama 2 7B, and a small one
+SHAPES = {"200m": (1024, 2816, 12, 16, 4, 32000), "1b": (2048, 8192, 16, 32, 8, 128256), "7b": (4096, 11008, 32, 32, 32, 32000)}
+
+
 def make(a):
     import gguf
     import numpy as np
 
-    d, ff, layers, heads, kv, vocab = 1024, 2816, 12, 16, 4, 32000
+    d, ff, layers, heads, kv, vocab = SHAPES[a.shape]
     kinds = gguf.GGMLQuantizationType
     rng = np.random.default_rng(1)
     w = gguf.GGUFWriter(a.file, "llama")
@@ -205,6 +210,7 @@ def main():
     p.add_argument("what", choices=["make", "run", "loss"])
     p.add_argument("file")
     p.add_argument("--type", default="q4_k_m", choices=["q4_k_m", "q4_0", "q8_0"])
+    p.add_argument("--shape", default="200m", choices=list(SHAPES))
     p.add_argument("--tril", default="build/tril")
     p.add_argument("--peer", default="ik", choices=["ik", "openvino"])
     for name, default in (("threads", 1), ("rounds", 3), ("prompt", 256), ("generate", 64)):
