@@ -95,8 +95,16 @@ struct PairProducts {
 
   TRIL_BF16 static void block(const std::uint16_t* a, std::size_t row_tiles, const std::uint16_t* b, std::size_t depth,
                               std::size_t rows, const Sums& c) {
-    for (std::size_t i = 0; i < rows; i += 8)
-      eighth(a + i / 16 * row_tiles * tile_values + i % 16 * 32, b, depth, c.down(i));
+    eighth<true>(a, b, depth, c);
+    for (std::size_t i = 8; i < rows; i += 8)
+      eighth<false>(a + i / 16 * row_tiles * tile_values + i % 16 * 32, b, depth, c.down(i));
+  }
+
+ protected:
+  /// Asks for two tiles of B that come 16 KiB later. Products of a few rows read B from memory.
+  [[gnu::always_inline]] static void fetch(const std::uint16_t* b) {
+    constexpr std::size_t ahead = 8192, line = 32;
+    for (std::size_t i = 0; i < 2 * tile_values; i += line) __builtin_prefetch(b + ahead + i, 0, 2);
   }
 
  private:
@@ -114,7 +122,8 @@ struct PairProducts {
     return _mm512_dpbf16_ps(sum, x, y);
   }
 
-  /// Eight rows by 32 columns.
+  /// Eight rows by 32 columns. The first to read B fetch what follows.
+  template <bool kFetches>
   TRIL_BF16 static void eighth(const std::uint16_t* a, const std::uint16_t* b, std::size_t depth, const Sums& c) {
     __m512 sum[8][2];
 #pragma GCC unroll 8
@@ -124,6 +133,7 @@ struct PairProducts {
     }
     for (std::size_t l = 0; l < depth; ++l, a += tile_values, b += 2 * tile_values) {
       const auto* const x = reinterpret_cast<const int*>(a);
+      if constexpr (kFetches) fetch(b);
       for (std::size_t p = 0; p < 16; ++p) {
         const __m512i left = _mm512_loadu_si512(b + p * 32), right = _mm512_loadu_si512(b + tile_values + p * 32);
 #pragma GCC unroll 8
@@ -240,6 +250,7 @@ struct TileProducts : PairProducts {
       _tile_zero(1);
     }
     for (std::size_t l = 0; l < depth; ++l, a += tile_values, b += 2 * tile_values) {
+      fetch(b);
       _tile_loadd(4, a, 64);
       _tile_loadd(6, b, 64);
       _tile_loadd(7, b + tile_values, 64);
