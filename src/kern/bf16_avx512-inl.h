@@ -95,9 +95,16 @@ struct PairProducts {
 
   TRIL_BF16 static void block(const std::uint16_t* a, std::size_t row_tiles, const std::uint16_t* b, std::size_t depth,
                               std::size_t rows, const Sums& c) {
-    eighth<true>(a, b, depth, c);
+    if (rows == 1)
+      some<1, true>(a, b, depth, c);
+    else if (rows == 2)
+      some<2, true>(a, b, depth, c);
+    else if (rows <= 4)
+      some<4, true>(a, b, depth, c);
+    else
+      some<8, true>(a, b, depth, c);
     for (std::size_t i = 8; i < rows; i += 8)
-      eighth<false>(a + i / 16 * row_tiles * tile_values + i % 16 * 32, b, depth, c.down(i));
+      some<8, false>(a + i / 16 * row_tiles * tile_values + i % 16 * 32, b, depth, c.down(i));
   }
 
  protected:
@@ -122,12 +129,12 @@ struct PairProducts {
     return _mm512_dpbf16_ps(sum, x, y);
   }
 
-  /// Eight rows by 32 columns. The first to read B fetch what follows.
-  template <bool kFetches>
-  TRIL_BF16 static void eighth(const std::uint16_t* a, const std::uint16_t* b, std::size_t depth, const Sums& c) {
-    __m512 sum[8][2];
+  /// kRows rows by 32 columns. The first to read B fetch what follows.
+  template <std::size_t kRows, bool kFetches>
+  TRIL_BF16 static void some(const std::uint16_t* a, const std::uint16_t* b, std::size_t depth, const Sums& c) {
+    __m512 sum[kRows][2];
 #pragma GCC unroll 8
-    for (std::size_t i = 0; i < 8; ++i) {
+    for (std::size_t i = 0; i < kRows; ++i) {
       sum[i][0] = c.from ? _mm512_loadu_ps(c.from + i * c.from_stride) : _mm512_setzero_ps();
       sum[i][1] = c.from ? _mm512_loadu_ps(c.from + i * c.from_stride + 16) : _mm512_setzero_ps();
     }
@@ -137,7 +144,7 @@ struct PairProducts {
       for (std::size_t p = 0; p < 16; ++p) {
         const __m512i left = _mm512_loadu_si512(b + p * 32), right = _mm512_loadu_si512(b + tile_values + p * 32);
 #pragma GCC unroll 8
-        for (std::size_t i = 0; i < 8; ++i) {
+        for (std::size_t i = 0; i < kRows; ++i) {
           const __m512i pair = _mm512_set1_epi32(x[i * 16 + p]);
           sum[i][0] = add_product(sum[i][0], pair, left);
           sum[i][1] = add_product(sum[i][1], pair, right);
@@ -145,7 +152,7 @@ struct PairProducts {
       }
     }
 #pragma GCC unroll 8
-    for (std::size_t i = 0; i < 8; ++i) {
+    for (std::size_t i = 0; i < kRows; ++i) {
       _mm512_storeu_ps(c.to + i * c.stride, sum[i][0]);
       _mm512_storeu_ps(c.to + i * c.stride + 16, sum[i][1]);
     }
