@@ -26,9 +26,15 @@ void wait_for_change(const std::atomic<std::uint32_t>& value, std::uint32_t old)
 
 }  // namespace
 
-Team::Team(int size) : errors_(as_size(size)), parts_(as_size(size)) {
+Team::Team(int size, const Placement& placement) : errors_(as_size(size)), parts_(as_size(size)) {
   try {
-    for (int member = 1; member < size; ++member) threads_.emplace_back([this, member] { serve(member); });
+    for (int member = 1; member < size; ++member) {
+      threads_.emplace_back([this, member, numa = placement.numa] { serve(member, numa); });
+      pin_thread(threads_.back(), placement, member);
+    }
+  } catch (const Error&) {
+    end();
+    throw;
   } catch (const std::system_error& problem) {
     const int started = this->size();
     end();
@@ -50,7 +56,8 @@ void Team::end() {
   threads_.clear();
 }
 
-void Team::serve(int member) {
+void Team::serve(int member, Numa numa) {
+  const MemoryPlaced memory(numa, MemoryOf::all_threads);
   for (std::uint32_t seen = 0;;) {
     wait_for_change(round_, seen);
     const std::uint32_t now = round_.load(std::memory_order_acquire);

@@ -11,12 +11,15 @@
 #include <thread>
 #include <vector>
 
+#include "base/placement.h"
+
 namespace tril {
 
 class Team {
  public:
+  /// The threads run where `placement` puts them. The caller, which is member 0, pins itself (PinnedThread).
   /// @throws Error if the system gives no more threads
-  explicit Team(int size);
+  explicit Team(int size, const Placement& placement = {});
   ~Team();
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
@@ -44,7 +47,7 @@ class Team {
     std::atomic<std::uint32_t> ticket{0};
   };
   void end();
-  void serve(int member);
+  void serve(int member, Numa numa);
   void take_part(int member);
   void take_parts(int member, std::uint32_t round);
   std::uint32_t next_round(bool shared) const;
@@ -52,14 +55,18 @@ class Team {
   void wait_for_all();
 
   std::vector<std::thread> threads_;
-  const std::function<void(int)>* work_ = nullptr;
   std::vector<std::exception_ptr> errors_;  // by member or part
   std::vector<Part> parts_;
 
-  std::atomic<std::uint32_t> round_{0};               // members wait for it to change; odd: a round of share()
-  std::atomic<std::uint32_t> busy_{0};                // members or parts that are not done
-  std::atomic<std::uint32_t> arrived_{0}, phase_{0};  // of the barrier
-  std::atomic<bool> failed_{false}, ending_{false};
+  // What the caller writes once for each round is in one cache line, what members write in others: those that wait for
+  // one are not disturbed by those that write another.
+  alignas(64) const std::function<void(int)>* work_ = nullptr;
+  std::atomic<std::uint32_t> round_{0};  // members wait for it to change; odd: a round of share()
+  std::atomic<bool> ending_{false};
+  alignas(64) std::atomic<std::uint32_t> busy_{0};     // members or parts that are not done
+  alignas(64) std::atomic<std::uint32_t> arrived_{0};  // at the barrier
+  alignas(64) std::atomic<std::uint32_t> phase_{0};    // of the barrier
+  std::atomic<bool> failed_{false};
 };
 
 }  // namespace tril
