@@ -1,10 +1,21 @@
-// Divides items of different sizes among workers so that neighbours stay together.
+// Divides items among workers so that neighbours stay together.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 
 namespace tril {
+
+/// Where the part of this number begins if n equal items are divided into even parts; it ends where the next one begins.
+constexpr std::int64_t part_begin(std::int64_t n, std::int64_t part, std::int64_t parts) {
+  return n * part / parts;
+}
+
+/// How many of the equal pieces of an item, which begins at `at` and has a size above 0, lie before `end`. Parts that end where
+/// the next one begins have each piece once.
+constexpr std::int64_t pieces_before(std::int64_t end, std::int64_t at, std::int64_t size, std::int64_t pieces) {
+  return std::clamp<std::int64_t>(end - at, 0, size) * pieces / size;
+}
 
 /// Assigns consecutive items to parts of about equal total size.
 class EvenPartition {

@@ -2,6 +2,7 @@
 // sigmoid: 1 / (1 + exp(-x))   softplus: ln(1 + exp(x))   exp_excess: exp(n) - 1 - n, n = min(x, 0)   [Hendrycks & Gimpel 2016]
 //   dx = f'(x) dy; saves x (relu: y)
 // gated: y = f(gate) up       d gate = f'(gate) up dy,  d up = f(gate) dy; saves gate, up      [Shazeer 2020, eq. 5-6]
+#include "ops/shares.h"
 #include "ops/sizes.h"
 
 namespace tril::ops {
@@ -10,7 +11,9 @@ Tensor activate(Context& c, Activation f, const Tensor& x) {
   check_dense(x, DType::f32, "activate: x");
   Tensor y = c.empty(x.shape());
   const auto time = c.timed("activate", "forward", [&] { return Work{.bytes = bytes_of(x, y)}; });
-  c.kernels().activate(f, x.data<float>(), y.data<float>(), z(x.count()));
+  share_values(c, y.count(), [&](std::int64_t i, std::int64_t end) {
+    c.kernels().activate(f, x.data<float>() + i, y.data<float>() + i, z(end - i));
+  });
   if (c.tape())
     c.tape()->record("activate", {&x}, y,
                      [x, f, saved = f == Activation::relu ? y : x](Context& k, const Tensor& dy, Grads& d) {
@@ -27,7 +30,9 @@ Tensor gated(Context& c, Activation f, const Tensor& gate, const Tensor& up) {
   check_shape(up, gate.shape(), "gated: up");
   Tensor y = c.empty(gate.shape());
   const auto time = c.timed("gated", "forward", [&] { return Work{.bytes = bytes_of(gate, up, y)}; });
-  c.kernels().gated(f, gate.data<float>(), up.data<float>(), y.data<float>(), z(y.count()));
+  share_values(c, y.count(), [&](std::int64_t i, std::int64_t end) {
+    c.kernels().gated(f, gate.data<float>() + i, up.data<float>() + i, y.data<float>() + i, z(end - i));
+  });
   if (c.tape())
     c.tape()->record("gated", {&gate, &up}, y, [gate, up, f](Context& k, const Tensor& dy, Grads& d) {
       k.worked([&] { return Work{.bytes = bytes_of(gate, up, dy, gate, up)}; });

@@ -2,6 +2,7 @@
 // scale: y = alpha x             dx = alpha dy
 // dropout: y = m x / (1 - p)     dx = m dy / (1 - p); m is drawn again from the same counter, so nothing is saved
 // residual: y = h + dropout(x)   dh = dy, dx = m dy / (1 - p)
+#include "ops/shares.h"
 #include "ops/sizes.h"
 
 namespace tril::ops {
@@ -11,7 +12,9 @@ Tensor add(Context& c, const Tensor& a, const Tensor& b) {
   check_shape(b, a.shape(), "add: b");
   Tensor y = c.empty(a.shape());
   const auto time = c.timed("add", "forward", [&] { return Work{.bytes = bytes_of(a, b, y)}; });
-  c.kernels().add(a.data<float>(), b.data<float>(), y.data<float>(), z(y.count()));
+  share_values(c, y.count(), [&](std::int64_t i, std::int64_t end) {
+    c.kernels().add(a.data<float>() + i, b.data<float>() + i, y.data<float>() + i, z(end - i));
+  });
   if (c.tape())
     c.tape()->record("add", {&a, &b}, y, [a, b](Context& k, const Tensor& dy, Grads& d) {
       k.worked([&] { return Work{.bytes = 2 * bytes_of(dy, dy)}; });

@@ -10,6 +10,7 @@
 #include <cmath>
 
 #include "ops/observed_attention.h"
+#include "ops/shares.h"
 #include "ops/sizes.h"
 
 namespace tril::ops {
@@ -94,6 +95,33 @@ Work work_of(const kern::Attention& a, double by_k, double by_v, double bytes) {
   return product_work(a.bf16, 2 * pairs_of(a) * widths, bytes);
 }
 
+// Key heads [first, first + count) of a, and the query heads that share them.
+kern::Attention heads_of(kern::Attention a, std::size_t first, std::size_t count) {
+  const std::size_t group = a.heads / a.kv_heads;
+  a.q += first * group * a.d_k, a.k += first * a.d_k, a.v += first * a.d_v;
+  if (a.bias) a.bias.at_zero += first * group * a.bias.stride;
+  if (a.sink_logits) a.sink_logits += first * group;
+  if (a.allow) a.allow += first * group * a.allow_head_stride;
+  a.heads = count * group, a.kv_heads = count;
+  return a;
+}
+
+// Without a tape threads divide the heads: with one, each worker has its own part of a batch.
+void share_heads(Context& c, const kern::Attention& a, Tensor y) {
+  const auto kv_heads = static_cast<std::int64_t>(a.kv_heads);
+  const bool divides =
+      c.threads() > 1 && kv_heads > 1 && work_of(a, 1, 1, 0).flops + work_of(a, 1, 1, 0).mixed_flops >= 1 << 21;
+  const std::size_t needed = (c.kernels().attention_scratch(a.d_k, a.d_v) + 15) / 16 * 16;
+  const std::int64_t parts = divides ? std::min<std::int64_t>(c.threads(), kv_heads) : 1;
+  Tensor scratch = c.empty({parts, static_cast<std::int64_t>(needed)});
+  const auto compute = [&](int member, std::int64_t first, std::int64_t end) {
+    const kern::Attention part = heads_of(a, z(first), z(end - first));
+    c.kernels().attention(part, y.data<float>() + z(first) * (a.heads / a.kv_heads) * a.d_v, z(y.row_stride()), nullptr,
+                          scratch.data<float>() + member * scratch.size(1));
+  };
+  divides ? c.share_out(kv_heads, compute) : compute(0, 0, kv_heads);
+}
+
 void check_spans(const Spans& spans, std::int64_t Nq, std::int64_t Nk) {
   for (const kern::RowSpan& s : *spans)
     check(s.q_begin >= 0 && s.q_len >= 0 && s.k_begin >= 0 && s.k_len >= 0 && s.q_begin + s.q_len <= Nq &&
@@ -131,8 +159,12 @@ Tensor attention(Context& c, const QueriesKeysValues& in, const Spans& spans, co
   Tensor y = c.empty({Nq, h.heads * h.d_v});
   if (!cover.queries) clear(c, y);
   Tensor lse = c.tape() ? c.empty({Nq, h.heads}) : Tensor();
-  Tensor scratch = c.empty_vector(c.kernels().attention_scratch(a.d_k, a.d_v));
   const auto time = c.timed("attention", "forward", [&] { return work_of(a, 1, 1, bytes_of(q, k, v, y)); });
+  if (!c.tape() && drop.p == 0) {
+    share_heads(c, a, y);
+    return y;
+  }
+  Tensor scratch = c.empty_vector(c.kernels().attention_scratch(a.d_k, a.d_v));
   c.kernels().attention(a, y.data<float>(), z(y.row_stride()), lse ? lse.data<float>() : nullptr,
                         scratch.data<float>());
 

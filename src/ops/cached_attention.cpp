@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ops/shares.h"
 #include "ops/sizes.h"
 
 namespace tril::ops {
@@ -81,44 +82,116 @@ kern::CachedAttention rows_of(kern::CachedAttention a, std::size_t first, std::s
   return a;
 }
 
-// Key heads [first, first + count) of a, and the query heads that share them.
+// Query heads [first, first + count) of a: whole groups of heads that share keys, or a part of one group.
 kern::CachedAttention heads_of(kern::CachedAttention a, std::size_t first, std::size_t count) {
-  const std::size_t group = a.heads / a.kv_heads;
-  a.q += first * group * a.d_k;
+  const std::size_t group = a.heads / a.kv_heads, kv_first = first / group;
+  a.q += first * a.d_k;
   if (a.k8) {
-    a.k8 += first * a.d_k, a.v8 += first * a.d_v;
-    a.k_scales += first, a.v_scales += first;
+    a.k8 += kv_first * a.d_k, a.v8 += kv_first * a.d_v;
+    a.k_scales += kv_first, a.v_scales += kv_first;
   } else {
-    a.k += first * a.d_k, a.v += first * a.d_v;
+    a.k += kv_first * a.d_k, a.v += kv_first * a.d_v;
   }
-  if (a.bias) a.bias.at_zero += first * group * a.bias.stride;
-  if (a.sink_logits) a.sink_logits += first * group;
-  a.heads = count * group, a.kv_heads = count;
+  if (a.bias) a.bias.at_zero += first * a.bias.stride;
+  if (a.sink_logits) a.sink_logits += first;
+  a.heads = count, a.kv_heads = std::max<std::size_t>(1, count / group);
   return a;
 }
 
-// The part of one thread of a team: some of several rows, or some heads of one row.
-struct Share {
-  kern::CachedAttention attention;
-  std::size_t offset;  // of its result
-};
-
-// The number of parts of a: each has some of several rows, or some heads of one row.
-std::int64_t parts_of(const Context& c, const kern::CachedAttention& a) {
-  if (c.threads() == 1) return 1;
+// True if a is worth dividing among threads.
+bool is_shared(const Context& c, const kern::CachedAttention& a) {
+  if (c.threads() == 1) return false;
   const Work work = work_of(a);
-  if (work.bytes < 1 << 17 && work.flops < 1 << 21) return 1;
-  return std::min<std::int64_t>(c.threads(), static_cast<std::int64_t>(a.num_rows > 1 ? a.num_rows : a.kv_heads));
+  return work.bytes >= 1 << 17 || work.flops >= 1 << 21;
 }
 
-Share share_of(const kern::CachedAttention& a, std::size_t part, std::size_t parts, std::size_t out_stride) {
-  if (parts == 1) return {a, 0};
-  const std::size_t units = a.num_rows > 1 ? a.num_rows : a.kv_heads;
-  const std::size_t first = units * part / parts, count = units * (part + 1) / parts - first;
-  if (a.num_rows == 1) return {heads_of(a, first, count), first * (a.heads / a.kv_heads) * a.d_v};
-  std::size_t queries = 0;
-  for (std::size_t r = 0; r < first; ++r) queries += z(a.queries[r]);
-  return {rows_of(a, first, count, queries), queries * out_stride};
+// Rows of many queries as several rows: a block of queries sees the keys up to its last one.
+struct QueryBlocks {
+  std::vector<const std::int32_t*> slots;
+  std::vector<std::int32_t> lengths, queries;
+
+  QueryBlocks(const kern::CachedAttention& a, int threads) {
+    const bool divides =
+        divides_queries(threads, static_cast<std::int64_t>(a.num_rows), static_cast<std::int64_t>(a.heads));
+    for (std::size_t r = 0; r < a.num_rows; ++r)
+      for (std::int32_t begin = 0; begin < std::max(1, a.queries[r]);) {
+        const std::int32_t left = a.queries[r] - begin, count = divides ? query_block(left) : left;
+        slots.push_back(a.slots[r]);
+        lengths.push_back(a.lengths[r] - (a.queries[r] - begin - count));
+        queries.push_back(count);
+        begin += std::max(1, count);
+      }
+  }
+  // The same attention over these rows.
+  kern::CachedAttention of(kern::CachedAttention a) const {
+    a.slots = slots.data(), a.lengths = lengths.data(), a.queries = queries.data(), a.num_rows = slots.size();
+    return a;
+  }
+};
+
+// How threads divide a: its heads, row after row. A unit is some heads of a row that share keys.
+struct Division {
+  std::int64_t units_of_row, heads_of_unit;
+  std::vector<std::int64_t> begins;  // of parts, and the end of the last
+
+  std::int64_t parts() const { return std::ssize(begins) - 1; }
+};
+
+// Pairs of a query and a key in a row, for one head.
+double pairs_of_row(const kern::CachedAttention& a, std::size_t r) {
+  const std::int32_t kept = a.window > 0 ? a.window + a.sinks : a.lengths[r];
+  double pairs = 0;
+  for (std::int32_t i = 0; i < a.queries[r]; ++i) pairs += std::min(a.lengths[r] - i, kept);
+  return pairs;
+}
+
+// Parts of about equal work: rows differ in their keys and queries.
+Division division_of(int threads, const kern::CachedAttention& a) {
+  const auto heads = static_cast<std::int64_t>(a.heads), kv_heads = static_cast<std::int64_t>(a.kv_heads),
+             rows = static_cast<std::int64_t>(a.num_rows);
+  const bool has_prompts = *std::max_element(a.queries, a.queries + rows) > most_queries_of_part / 4;
+  const KeyHeadParts shape = key_head_parts(threads, rows, heads, kv_heads, has_prompts);
+  Division d{shape.units_of_row, shape.heads_of_unit, {0}};
+  std::vector<double> until{0};  // the work of the rows before
+  for (std::size_t r = 0; r < a.num_rows; ++r) until.push_back(until.back() + pairs_of_row(a, r));
+  const std::int64_t parts = std::min<std::int64_t>(threads, rows * d.units_of_row);
+  std::int64_t r = 0;
+  for (std::int64_t part = 1; part < parts; ++part) {
+    const double target = until.back() * static_cast<double>(part) / static_cast<double>(parts);
+    while (r + 1 < rows && until[z(r + 1)] <= target) ++r;
+    const double of_row = until[z(r + 1)] - until[z(r)];
+    const double share = of_row > 0 ? (target - until[z(r)]) / of_row : 0;
+    const std::int64_t within = std::llround(share * static_cast<double>(d.units_of_row));
+    d.begins.push_back(std::max(d.begins.back(), r * d.units_of_row + within));
+  }
+  d.begins.push_back(rows * d.units_of_row);
+  return d;
+}
+
+// Calls f(arguments, offset of their result) for pieces of a part: whole rows, whole groups of heads, parts of a group.
+template <class F>
+void for_pieces(const kern::CachedAttention& a, const Division& d, std::int64_t part, std::size_t out_stride,
+                const F& f) {
+  if (d.parts() == 1) return f(a, 0);
+  const std::int64_t units_of_group = static_cast<std::int64_t>(a.heads / a.kv_heads) / d.heads_of_unit;
+  std::size_t row = 0, queries = 0;  // before the piece
+  for (std::int64_t unit = d.begins[z(part)]; unit < d.begins[z(part + 1)];) {
+    const std::int64_t left = d.begins[z(part + 1)] - unit, within = unit % d.units_of_row;
+    for (; row < z(unit / d.units_of_row); ++row) queries += z(a.queries[row]);
+    if (within == 0 && left >= d.units_of_row) {
+      const std::int64_t rows = left / d.units_of_row;
+      f(rows_of(a, row, z(rows), queries), queries * out_stride);
+      unit += rows * d.units_of_row;
+      continue;
+    }
+    std::int64_t units = std::min(left, d.units_of_row - within);
+    units = within % units_of_group == 0 && units >= units_of_group
+                ? units / units_of_group * units_of_group
+                : std::min(units, units_of_group - within % units_of_group);
+    const std::size_t first = z(within * d.heads_of_unit);
+    f(heads_of(rows_of(a, row, 1, queries), first, z(units * d.heads_of_unit)), queries * out_stride + first * a.d_v);
+    unit += units;
+  }
 }
 
 }  // namespace
@@ -138,22 +211,31 @@ Mask window_and_sinks(Context& c, const Spans& spans, std::int32_t window, std::
 
 Tensor cached_attention(Context& c, const Tensor& q, const CachedKeysValues& kv, const CachedRows& rows,
                         const AttentionOptions& o) {
-  const kern::CachedAttention a = arguments(q, kv, rows, o);
-  Tensor y = c.empty({q.size(0), static_cast<std::int64_t>(a.heads * a.d_v)});
+  const kern::CachedAttention whole = arguments(q, kv, rows, o);
+  Tensor y = c.empty({q.size(0), static_cast<std::int64_t>(whole.heads * whole.d_v)});
   const std::size_t stride = z(y.row_stride());
-  const std::int64_t parts = parts_of(c, a);
-  const auto share = [&](std::int64_t part) { return share_of(a, z(part), z(parts), stride); };
+  const auto time = c.timed("cached_attention", "forward", [&] { return work_of(whole); });
+  if (!is_shared(c, whole)) {
+    Tensor scratch = c.empty_vector(c.kernels().cached_attention_scratch(whole));
+    c.kernels().cached_attention(whole, y.data<float>(), stride, scratch.data<float>());
+    return y;
+  }
+  const QueryBlocks blocks(whole, c.threads());
+  const kern::CachedAttention a = blocks.of(whole);
+  const Division division = division_of(c.threads(), a);
+  const std::int64_t parts = division.parts();
   std::size_t needed = 0;
   for (std::int64_t p = 0; p < parts; ++p)
-    needed = std::max(needed, c.kernels().cached_attention_scratch(share(p).attention));
+    for_pieces(a, division, p, stride, [&](const kern::CachedAttention& piece, std::size_t) {
+      needed = std::max(needed, c.kernels().cached_attention_scratch(piece));
+    });
   Tensor scratch = c.empty({parts, static_cast<std::int64_t>((needed + 15) / 16 * 16)});
-  const auto time = c.timed("cached_attention", "forward", [&] { return work_of(a); });
   c.share_out(parts, [&](int, std::int64_t first, std::int64_t end) {
-    for (std::int64_t p = first; p < end; ++p) {
-      const Share s = share(p);
-      c.kernels().cached_attention(s.attention, y.data<float>() + s.offset, stride,
-                                   scratch.data<float>() + p * scratch.size(1));
-    }
+    for (std::int64_t p = first; p < end; ++p)
+      for_pieces(a, division, p, stride, [&](const kern::CachedAttention& piece, std::size_t offset) {
+        c.kernels().cached_attention(piece, y.data<float>() + offset, stride,
+                                     scratch.data<float>() + p * scratch.size(1));
+      });
   });
   return y;
 }
@@ -166,7 +248,8 @@ void copy_into(Context& c, const Tensor& x, Tensor y) {
 }
 
 void quantize_slots(Context& c, const Tensor& x, std::span<const std::int32_t> slots, Tensor to, Tensor scales) {
-  const auto [N, D] = x.dims<2>("quantize_slots");
+  const auto [N, width] = x.dims<2>("quantize_slots");
+  const std::int64_t D = width;
   const auto [num_slots, num_kv_heads] = scales.dims<2>("quantize_slots: scales");
   check(std::ssize(slots) == N && D % num_kv_heads == 0, "quantize_slots", "{} slots for {} of {} heads", slots.size(),
         x.shape(), num_kv_heads);
@@ -176,7 +259,11 @@ void quantize_slots(Context& c, const Tensor& x, std::span<const std::int32_t> s
   a.x = x.data<float>(), a.x_stride = z(x.row_stride()), a.rows = z(N);
   a.heads = z(num_kv_heads), a.d = z(D / num_kv_heads);
   a.slots = slots.data(), a.to = to.data<std::int8_t>(), a.scales = scales.data<float>();
-  c.kernels().quantize_slots(a);
+  share_rows(c, N, D, [&](std::int64_t first, std::int64_t end) {
+    kern::QuantizeSlots part = a;
+    part.x += z(first) * a.x_stride, part.slots += first, part.rows = z(end - first);
+    c.kernels().quantize_slots(part);
+  });
 }
 
 }  // namespace tril::ops

@@ -3,20 +3,24 @@
 //   x [N, 2 F]   y [N, F]   saves x. Computed row by row, because the halves of rows are not contiguous.
 #include "ops/gated_columns.h"
 
+#include "ops/shares.h"
 #include "ops/sizes.h"
 
 namespace tril::ops {
 
 Tensor gated_columns(Context& c, Activation f, const Tensor& x) {
-  const auto [N, both] = x.dims<2>("gated_columns: x");
+  const std::int64_t N = x.dims<2>("gated_columns: x")[0], both = x.size(1);
   check(both % 2 == 0, "gated_columns", "{} cannot be split into two halves", x.shape());
   const std::int64_t F = both / 2;
   Tensor y = c.empty({N, F});
   const auto time = c.timed("gated", "forward", [&] { return Work{.bytes = bytes_of(x, y)}; });
-  for (std::int64_t i = 0; i < N; ++i) {
-    const float* const row = x.data<float>() + i * x.row_stride();
-    c.kernels().gated(f, row, row + F, y.data<float>() + i * F, z(F));
-  }
+  share_rows(c, N, F, [&](std::int64_t first, std::int64_t end) {
+    Tensor to = y;
+    for (std::int64_t i = first; i < end; ++i) {
+      const float* const row = x.data<float>() + i * x.row_stride();
+      c.kernels().gated(f, row, row + F, to.data<float>() + i * F, z(F));
+    }
+  });
   if (c.tape())
     c.tape()->record("gated", {&x}, y, [x, f](Context& k, const Tensor& dy, Grads& d) {
       auto dx = d.into(k, x);

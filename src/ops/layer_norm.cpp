@@ -1,12 +1,13 @@
 // layer_norm: y = g n + b,  n = (x - mean) r,  r = 1 / sqrt(var + eps)                        [Ba et al. 2016, eq. 4]
 //   dx = r (g dy - mean(g dy) - n mean(g dy n))    dg = sum over rows of dy n    db = sum over rows of dy
 //   x, y [N, D]   g, b [D]   saves x, mean [N], r [N]
+#include "ops/shares.h"
 #include "ops/sizes.h"
 
 namespace tril::ops {
 
 Tensor layer_norm(Context& c, const Tensor& x, const Tensor& g, const Tensor& b, float eps) {
-  const auto [N, D] = x.dims<2>("layer_norm: x");
+  const std::int64_t N = x.dims<2>("layer_norm: x")[0], D = x.size(1);
   check_dense(x, DType::f32, "layer_norm: x");
   check_shape(g, {D}, "layer_norm: g");
   if (b) check_shape(b, {D}, "layer_norm: b");
@@ -14,8 +15,11 @@ Tensor layer_norm(Context& c, const Tensor& x, const Tensor& g, const Tensor& b,
   Tensor y = c.empty({N, D});
   Tensor mean = c.tape() ? c.empty({N}) : Tensor(), rstd = c.tape() ? c.empty({N}) : Tensor();
   const auto time = c.timed("layer_norm", "forward", [&] { return Work{.bytes = bytes_of(x, g, b, y)}; });
-  c.kernels().layer_norm(x.data<float>(), g.data<float>(), b ? b.data<float>() : nullptr, eps, y.data<float>(),
-                         mean ? mean.data<float>() : nullptr, rstd ? rstd.data<float>() : nullptr, z(N), z(D));
+  share_rows(c, N, D, [&](std::int64_t i, std::int64_t end) {
+    c.kernels().layer_norm(x.data<float>() + i * D, g.data<float>(), b ? b.data<float>() : nullptr, eps,
+                           y.data<float>() + i * D, mean ? mean.data<float>() + i : nullptr,
+                           rstd ? rstd.data<float>() + i : nullptr, z(end - i), z(D));
+  });
   if (c.tape())
     c.tape()->record("layer_norm", {&x, &g, &b}, y, [x, g, b, mean, rstd](Context& k, const Tensor& dy, Grads& d) {
       auto dx = d.into(k, x), dg = d.into(k, g), db = d.into(k, b);

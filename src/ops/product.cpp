@@ -116,7 +116,7 @@ void product(Context& c, const Tensor& x, const Weight& w, const Tail& tail, Pro
       float_product(c, z(rows), w, of, {.a = a, .a_stride = a_stride, .c = raw});
   };
   if (is_shared(c, w) && tail.dropout.p == 0)  // the dropout index counts through whole rows
-    c.share_out((out + panel_columns - 1) / panel_columns, [&](int member, std::int64_t first, std::int64_t last) {
+    c.share_out(panels_of(out), [&](int member, std::int64_t first, std::int64_t last) {
       columns(member, {first * panel_columns, std::min(out, last * panel_columns) - first * panel_columns});
     });
   else

@@ -5,6 +5,7 @@
 
 #include "kern/linear_gradient.h"
 #include "ops/ops.h"
+#include "ops/shares.h"
 
 namespace tril::ops {
 
@@ -32,13 +33,9 @@ inline bool streams(const Context& c, std::int64_t values) {
 /// The form of w that products read.
 const Tensor& operand_of(const Weight& w);
 
-/// Columns of a weight's product that belong together in every precision: threads divide them by whole panels.
-inline constexpr std::int64_t panel_columns = 32;
-
-/// True if a product with w is worth dividing among threads: a small weight is read before another thread has even
-/// started.
+/// True if a product with w is worth dividing among the context's threads.
 inline bool is_shared(const Context& c, const Weight& w) {
-  return c.threads() > 1 && w.in() * w.out() >= 1 << 16;
+  return is_shared(c.threads(), w.out(), w.in());
 }
 
 /// Scratch for products, reused between blocks.

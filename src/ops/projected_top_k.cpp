@@ -78,7 +78,7 @@ Best projected_top_k(Context& c, const Projected& p, std::int64_t k,
                                    .scratch = space.operand_of<std::uint8_t>(member)});
     }
   };
-  const std::int64_t panels = (w.out() + panel_columns - 1) / panel_columns;
+  const std::int64_t panels = panels_of(w.out());
   if (!is_shared(c, w) || panels < c.threads()) {
     columns(0, 0, w.out(), best);
     return best;

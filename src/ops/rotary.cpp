@@ -5,6 +5,7 @@
 #include "ops/rotary.h"
 
 #include "kern/rotary.h"
+#include "ops/shares.h"
 #include "ops/sizes.h"
 
 namespace tril::ops {
@@ -23,7 +24,7 @@ kern::Rotary arguments(const Tensor& from, Tensor to, const Rotation& r, std::in
 }  // namespace
 
 Tensor rotary(Context& c, const Tensor& x, const Rotation& r, std::int64_t heads) {
-  const auto [N, D] = x.dims<2>("rotary: x");
+  const std::int64_t N = x.dims<2>("rotary: x")[0], D = x.size(1);
   const auto [T, dim] = r.table.dims<2>("rotary: table");
   check_dense(r.table, DType::f32, "rotary: table");
   check_shape(r.positions, {N}, "rotary: positions");
@@ -31,7 +32,11 @@ Tensor rotary(Context& c, const Tensor& x, const Rotation& r, std::int64_t heads
         "x {} of {} heads cannot be rotated by pairs of the first {} values", x.shape(), heads, dim);
   Tensor y = c.empty({N, D});
   const auto time = c.timed("rotary", "forward", [&] { return Work{.bytes = bytes_of(x, y)}; });
-  c.kernels().rotary(arguments(x, y, r, heads));
+  share_rows(c, N, D, [&](std::int64_t first, std::int64_t end) {
+    kern::Rotary a = arguments(x, y, r, heads);
+    a.x += z(first) * a.x_stride, a.y += z(first) * a.y_stride, a.positions += first, a.tokens = z(end - first);
+    c.kernels().rotary(a);
+  });
   if (c.tape())
     c.tape()->record("rotary", {&x}, y, [x, r, heads](Context& k, const Tensor& dy, Grads& d) {
       const auto dx = d.into(k, x);

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/even_partition.h"
 #include "base/rng.h"
 #include "base/team.h"
 #include "kern/kernels.h"
@@ -58,7 +59,8 @@ class Context {
   void share_out(std::int64_t n, const F& work) const {
     const std::int64_t parts = std::min<std::int64_t>(threads(), n);
     if (parts <= 1) return work(0, std::int64_t{0}, n);
-    team_->share(static_cast<int>(parts), [&](int part) { work(part, n * part / parts, n * (part + 1) / parts); });
+    team_->share(static_cast<int>(parts),
+                 [&](int part) { work(part, part_begin(n, part, parts), part_begin(n, part + 1, parts)); });
   }
 
   /// Loads the weights of each layer before use and releases them afterwards; null: all weights are in memory.

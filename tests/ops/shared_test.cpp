@@ -1,10 +1,15 @@
 // A team of threads computes the same as one thread: the same bits if sums are of integers or use the same kernel, and
 // up to the order of sums if the library picks another kernel for fewer columns.
+#include <algorithm>
 #include <cmath>
+#include <mutex>
 #include <numeric>
 
 #include "kern/gemm_int8.h"
 #include "kern/quantize_int4.h"
+#include "ops/gated_columns.h"
+#include "ops/rotary.h"
+#include "ops/shares.h"
 #include "support/op_case.h"
 
 namespace tril::test {
@@ -56,11 +61,11 @@ class Shared : public testing::TestWithParam<const kern::Kernels*> {
     return weight;
   }
 
-  // f() alone and by teams of two and three.
+  // f() alone and by teams of several sizes, up to more members than there are heads.
   template <class F>
   void compare(const std::string& what, double tolerance, F f) {
     const std::vector<Tensor> alone = f();
-    for (const int threads : {2, 3}) {
+    for (const int threads : {2, 3, 7, 13}) {
       Team team(threads);
       c_.set_team(&team);
       const std::vector<Tensor> shared = f();
@@ -138,7 +143,8 @@ TEST_P(Shared, CachedAttention) {
   bytes.key_scales = c_.empty({slots, kv_heads}), bytes.value_scales = c_.empty({slots, kv_heads});
   ops::quantize_slots(c_, keys, slot, bytes.keys, bytes.key_scales);
   ops::quantize_slots(c_, values, slot, bytes.values, bytes.value_scales);
-  const std::vector<std::vector<std::int32_t>> cases{{1}, {40}, {1, 1, 1, 1, 1}, {0, 33, 1, 2}};  // queries of each row
+  const std::vector<std::vector<std::int32_t>> cases{{1},          {40}, {200}, {130, 64}, {1, 1, 1, 1, 1},
+                                                     {0, 33, 1, 2}};  // queries of each row
   for (const auto& queries : cases)
     for (const bool bits8 : {false, true}) {
       const std::vector<const std::int32_t*> at(queries.size(), slot.data());
@@ -148,11 +154,104 @@ TEST_P(Shared, CachedAttention) {
       ops::AttentionOptions o;
       o.num_heads = heads, o.num_kv_heads = kv_heads;
       o.mask = ops::Mask::causal();
-      compare(fmt::format("{} rows, first with {}, 8 bits {}", queries.size(), queries[0], bits8), 0, [&] {
-        return std::vector{ops::cached_attention(c_, q, bits8 ? bytes : ops::CachedKeysValues{keys, values, {}, {}},
-                                                 {at, lengths, queries}, o)};
+      for (const std::int32_t window : {0, 90}) {
+        o.mask.window = window, o.sink_logits = window > 0 ? normal({heads}, 11) : Tensor();
+        compare(fmt::format("{} rows, first with {}, 8 bits {}, window {}", queries.size(), queries[0], bits8, window),
+                0, [&] {
+                  return std::vector{ops::cached_attention(
+                      c_, q, bits8 ? bytes : ops::CachedKeysValues{keys, values, {}, {}}, {at, lengths, queries}, o)};
+                });
+      }
+    }
+}
+
+TEST_P(Shared, Attention) {
+  constexpr std::int64_t heads = 6, kv_heads = 3, d = 16;
+  const Rows rows = Rows::of_lengths(std::vector<std::int32_t>{70, 0, 141});
+  const std::int64_t tokens = rows.tokens();
+  const Tensor q = normal({tokens, heads * d}, 1), k = normal({tokens, kv_heads * d}, 2),
+               v = normal({tokens, kv_heads * d}, 3), table = normal({heads, 2 * tokens}, 4);
+  for (const bool causal : {false, true})
+    for (const bool bias : {false, true}) {
+      ops::AttentionOptions o;
+      o.num_heads = heads, o.num_kv_heads = kv_heads;
+      o.mask = causal ? ops::Mask::causal() : ops::Mask::full();
+      o.sink_logits = causal ? normal({heads}, 5) : Tensor();
+      if (bias) o.bias = {table, tokens};
+      compare(fmt::format("causal {}, bias {}", causal, bias), 0, [&] {
+        return std::vector{ops::attention(c_, {q, k, v}, ops::spans_of(rows, rows), o)};
       });
     }
+}
+
+TEST_P(Shared, RowsOfAPrompt) {
+  constexpr std::int64_t N = 301, D = 512, heads = 4;  // more values than one thread computes alone
+  static_assert(ops::row_parts(13, N, D) == 13);
+  const Tensor x = normal({N, D}, 1), other = normal({N, D}, 2), g = normal({D}, 3), b = normal({D}, 4);
+  std::vector<std::int32_t> positions(N);
+  std::iota(positions.begin(), positions.end(), 5);
+  const ops::Rotation rotation{normal({N + 5, D / heads}, 6), c_.upload(positions)};
+  std::vector<std::int32_t> slots(N);
+  std::iota(slots.rbegin(), slots.rend(), 0);
+  compare("rows", 0, [&] {
+    const Tensor bytes = c_.empty({N, D}, DType::i8), scales = c_.empty({N, heads});
+    ops::quantize_slots(c_, x, slots, bytes, scales);
+    std::vector<std::int32_t> kept;
+    for (const std::int8_t byte : host_copy<std::int8_t>(bytes)) kept.push_back(byte);
+    return std::vector{ops::rms_norm(c_, x, g, 1e-5f),
+                       ops::layer_norm(c_, x, g, b, 1e-5f),
+                       ops::rotary(c_, x, rotation, heads),
+                       ops::activate(c_, ops::Activation::gelu, x),
+                       ops::gated(c_, ops::Activation::silu, x, other),
+                       ops::gated_columns(c_, ops::Activation::silu, normal({N, 2 * D}, 7)),
+                       ops::add(c_, x, other),
+                       c_.upload(kept),
+                       scales};
+  });
+}
+
+// What two threads write must not be in one cache line, where rows are whole lines themselves.
+TEST(SharedLines, PartsBeginOnCacheLines) {
+  constexpr std::int64_t floats_of_line = 16;
+  for (int threads = 1; threads <= 64; ++threads) {
+    for (const std::int64_t out : {512, 1024, 2048, 3072, 4096, 6144, 8192, 11008, 14336, 32000, 32768, 128256}) {
+      const std::int64_t panels = ops::panels_of(out), parts = std::min<std::int64_t>(threads, panels);
+      for (std::int64_t part = 0; part <= parts; ++part)
+        ASSERT_EQ(std::min(out, part_begin(panels, part, parts) * ops::panel_columns) % floats_of_line, 0)
+            << out << " columns of part " << part << " of " << parts;
+    }
+    for (const auto& [heads, kv_heads] : {std::pair{32, 8}, {32, 32}, {64, 8}, {40, 40}, {16, 16}, {28, 4}, {6, 3}})
+      for (const std::int64_t d : {16, 32, 64, 80, 96, 128, 256})
+        for (const std::int64_t rows : {1, 2, 5, 32}) {
+          const ops::KeyHeadParts shape = ops::key_head_parts(threads, rows, heads, kv_heads, rows == 2);
+          ASSERT_EQ(shape.units_of_row * shape.heads_of_unit, heads);
+          ASSERT_EQ(heads / kv_heads % shape.heads_of_unit, 0) << "a unit has the heads of one key head";
+          ASSERT_EQ(shape.heads_of_unit * d % floats_of_line, 0);
+        }
+  }
+  Arena arena;
+  Context c(arena);
+  for (const int threads : {2, 3, 7}) {
+    Team team(threads);
+    c.set_team(&team);
+    std::mutex mutex;
+    std::vector<std::pair<std::int64_t, std::int64_t>> ranges;
+    constexpr std::int64_t values = ops::values_worth_a_round + 77;
+    ops::share_values(c, values, [&](std::int64_t begin, std::int64_t end) {
+      const std::lock_guard lock(mutex);
+      ranges.emplace_back(begin, end);
+    });
+    std::sort(ranges.begin(), ranges.end());
+    ASSERT_EQ(std::ssize(ranges), threads);
+    EXPECT_EQ(ranges.front().first, 0);
+    EXPECT_EQ(ranges.back().second, values);
+    for (std::size_t i = 1; i < ranges.size(); ++i) {
+      EXPECT_EQ(ranges[i].first, ranges[i - 1].second);
+      EXPECT_EQ(ranges[i].first % floats_of_line, 0);
+    }
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(c.empty({3, 5}).data<float>()) % 64, 0u);
+    c.set_team(nullptr);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Kernels, Shared, testing::ValuesIn(kern::tables()),
