@@ -9,6 +9,15 @@
 #include "tensor/observer.h"
 
 namespace tril::nn {
+namespace {
+
+// The value of a weight that a layer may lack. A reference: each copy of a tensor counts its references in memory, and many
+// workers that counted those of the same weights would wait for each other.
+const Tensor& value_of(const Parameter* weight, const Tensor& none) {
+  return weight ? weight->value : none;
+}
+
+}  // namespace
 
 Linear::Linear(Parameters& p, const std::string& name, std::int64_t in, std::int64_t out, const Options& options) {
   weight_ = &p.add(name + ".weight", {out, in}, Init::xavier(in, out).at_depth(options.depth));
@@ -21,8 +30,9 @@ Tensor Linear::forward(Context& c, const Tensor& x, const ops::LinearOptions& op
   if (options.residual && observed(c, "out"))
     if (Tensor y = forward(c, x, {.activation = options.activation}); observe(c, "out", y))
       return ops::residual(c, options.residual, y, options.dropout);
-  if (weight_->lora) return lora_linear(c, x, *weight_, bias_ ? bias_->value : Tensor(), options);
-  const Tensor bias = bias_ ? bias_->value : Tensor();
+  const Tensor none;
+  const Tensor& bias = value_of(bias_, none);
+  if (weight_->lora) return lora_linear(c, x, *weight_, bias, options);
   if (!is_adapted(c, *weight_)) return ops::linear(c, x, *weight_, bias, options);
   Tensor z = ops::linear(c, x, *weight_, bias);
   adapt(c, x, *weight_, z);
@@ -56,7 +66,8 @@ Tensor Norm::forward(Context& c, const Tensor& x) const {
   computed_here(c);
   const Tensor& weight = weight_ ? weight_->value : ones_;
   if (kind_ == Kind::rms || kind_ == Kind::rms_plain) return ops::rms_norm(c, x, weight, eps_);
-  return ops::layer_norm(c, x, weight, bias_ ? bias_->value : Tensor(), eps_);
+  const Tensor none;
+  return ops::layer_norm(c, x, weight, value_of(bias_, none), eps_);
 }
 
 Embedding::Embedding(Parameters& p, const std::string& name, std::int64_t vocab, std::int64_t d, Options options)
