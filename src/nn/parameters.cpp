@@ -254,26 +254,69 @@ void refresh_float(const kern::Kernels& kernels, Parameter& p) {
   kernels.transpose(p.value.data<float>(), p.transposed.data<float>(), as_size(p.shape[0]), as_size(p.shape[1]));
 }
 
-void refresh_packed(const kern::Kernels& kernels, Parameter& p) {
+// What a worker packs of a matrix: from where to where among all weights, and where the matrix begins.
+struct PackedShare {
+  std::int64_t begin, end, at;
+};
+
+constexpr std::int64_t packed_columns = 32;  // that are packed together
+
+// The columns of one copy that are in a share.
+struct PackedColumns {
+  std::size_t first, count;
+  PackedColumns(const PackedShare& s, std::int64_t size, std::int64_t columns) {
+    const std::int64_t panels = (columns + packed_columns - 1) / packed_columns;
+    const auto until = [&](std::int64_t end) {
+      return as_size(std::min(columns, pieces_before(end, s.at, size, panels) * packed_columns));
+    };
+    first = until(s.begin), count = until(s.end) - first;
+  }
+};
+
+void refresh_packed(const kern::Kernels& kernels, Parameter& p, const PackedShare& share) {
+  const std::int64_t size = p.shape.count();
   const auto out = as_size(p.shape[0]), in = as_size(p.shape[1]);
-  kern::PackRight pack{.b = p.value.data<float>(), .stride = in, .k = out, .n = in};
-  pack.packed = p.packed_transposed.data<std::uint16_t>();
-  kernels.pack_right(pack);
-  pack.k = in, pack.n = out, pack.transposed = true;
-  pack.packed = p.packed.data<std::uint16_t>();
-  kernels.pack_right(pack);
+  kern::PackRight pack{.b = p.value.data<float>(), .stride = in};
+  if (const PackedColumns of(share, size, p.shape[1]); of.count > 0) {
+    pack.b += of.first, pack.k = out, pack.n = of.count;
+    pack.packed = p.packed_transposed.data<std::uint16_t>() + kern::packed_right_values(out, of.first);
+    kernels.pack_right(pack);
+  }
+  if (const PackedColumns of(share, size, p.shape[0]); of.count > 0) {
+    pack.b = p.value.data<float>() + of.first * in;
+    pack.k = in, pack.n = of.count, pack.transposed = true;
+    pack.packed = p.packed.data<std::uint16_t>() + kern::packed_right_values(in, of.first);
+    kernels.pack_right(pack);
+  }
 }
 
 }  // namespace
 
 void Parameters::refresh(const kern::Kernels& kernels, Parameter& p) {
-  if (has_copies(p)) precision_ == Precision::bf16 ? refresh_packed(kernels, p) : refresh_float(kernels, p);
+  Parameter* const one = &p;
+  refresh(kernels, {&one, 1}, 0, 1);
 }
 
 void Parameters::refresh(const kern::Kernels& kernels, std::int64_t part, std::int64_t parts) {
-  EvenPartition turns(count(), parts);
-  for (Parameter& p : list_)
-    if (turns.next(p.shape.count()) == part) refresh(kernels, p);
+  std::vector<Parameter*> all;
+  for (Parameter& p : list_) all.push_back(&p);
+  refresh(kernels, all, part, parts);
+}
+
+void Parameters::refresh(const kern::Kernels& kernels, std::span<Parameter* const> weights, std::int64_t part,
+                         std::int64_t parts) {
+  std::int64_t total = 0;
+  for (const Parameter* p : weights) total += p->shape.count();
+  PackedShare share{part_begin(total, part, parts), part_begin(total, part + 1, parts), 0};
+  EvenPartition turns(total, parts);
+  for (Parameter* p : weights) {
+    const bool mine = turns.next(p->shape.count()) == part;
+    if (has_copies(*p) && precision_ == Precision::bf16)
+      refresh_packed(kernels, *p, share);
+    else if (has_copies(*p) && mine)
+      refresh_float(kernels, *p);
+    share.at += p->shape.count();
+  }
 }
 
 void Parameters::bind_gradients(Grads& grads, Tensor gradients) const {

@@ -81,6 +81,9 @@ class Parameters {
   void refresh(const kern::Kernels& kernels);
   /// The same for the share of worker `part` of `parts`; call it after a full refresh().
   void refresh(const kern::Kernels& kernels, std::int64_t part, std::int64_t parts);
+  /// The same for some of the weights. Large matrices of bf16 are divided.
+  void refresh(const kern::Kernels& kernels, std::span<Parameter* const> weights, std::int64_t part,
+               std::int64_t parts);
 
   /// Puts every trainable weight's gradient into `gradients` ([trained_window().count], in the layout of that
   /// part of flat()).

@@ -5,7 +5,6 @@
 
 #include "base/as_size.h"
 #include "base/clock.h"
-#include "base/even_partition.h"
 #include "tensor/lasting.h"
 #include "train/loss/hidden_states.h"
 
@@ -170,11 +169,7 @@ void Sharding::wait_for(dist::Ranks::Ticket& messages) {
 }
 
 void Sharding::pack(int member, const Layer& layer) {
-  std::int64_t total = 0;
-  for (const nn::Parameter* p : layer.weights) total += p->shape.count();
-  EvenPartition turns(total, team_.size());
-  for (nn::Parameter* p : layer.weights)
-    if (turns.next(p->shape.count()) == member) parameters_.refresh(kernels_, *p);
+  parameters_.refresh(kernels_, layer.weights, member, team_.size());
 }
 
 void Sharding::drop_weights(const Layer& layer) {
