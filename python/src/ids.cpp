@@ -56,7 +56,7 @@ struct Step {
 search::ParallelOptions parallel(const SharedModel& m, const IdSearch& wanted, const DecodingOptions& o) {
   search::ParallelOptions p = translator_options(o, m.opened().published, m.model(), m.tokenizer()).decoding;
   search::SearchPlan& s = p.search;
-  p.threads = m.loaded->threads;
+  p.threads = m.loaded->threads, p.placement = placement_of(m.loaded->placement, p.threads);
   if (wanted.end_ids) s.eos_ids = *wanted.end_ids;
   s.bad_words.insert(s.bad_words.end(), wanted.bad_sequences.begin(), wanted.bad_sequences.end());
   s.suppress_ids.insert(s.suppress_ids.end(), wanted.suppressed.begin(), wanted.suppressed.end());
@@ -163,7 +163,7 @@ std::vector<std::vector<float>> score(const SharedModel& m, const std::vector<Id
   std::vector<std::vector<float>> results;
   Background background;
   background.run([&](const std::stop_token&) {
-    search::WorkerPool workers(m.loaded->threads);
+    search::WorkerPool workers = m.loaded->workers();
     for (search::Score& s :
          search::score_all(workers, m.model(), {sources, targets}, batch_size, {.start_id = start_id}))
       results.push_back(std::move(s.token_log_probs));

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "arguments.h"
-#include "base/cores.h"
+#include "base/placement.h"
 #include "cli/commands/translation_setup.h"
 #include "decode/models/model_set.h"
 
@@ -26,7 +26,8 @@ struct Loaded {
   explicit Loaded(const LoadingOptions& o, std::shared_ptr<const Tokenizer> tokenizer)
       : model(o.decoding, std::move(tokenizer)),
         others(o.others, o.decoding, *model.model, model.tokenizer.get()),
-        threads(thread_count(o.decoding.threads)),
+        threads(thread_count(o.decoding.threads, o.decoding.placement)),
+        placement(o.decoding.placement),
         changed_by_(changed_weights_by(o.decoding)) {}
 
   /// The model with each weight by itself in float32, as gradients need it. The first call loads it.
@@ -35,7 +36,13 @@ struct Loaded {
 
   cli::LoadedModel model;
   ModelSet others;
+  /// Workers of one thread each, as the options say.
+  search::WorkerPool workers() const {
+    return search::WorkerPool(threads, kern::best(), placement_of(placement, threads));
+  }
+
   int threads;
+  PlacementOptions placement;
 
  private:
   std::string changed_by_;

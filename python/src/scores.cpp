@@ -140,10 +140,6 @@ std::shared_ptr<Score> made(search::Score s, std::span<const std::int32_t> ids, 
   return score;
 }
 
-int threads_of(const SharedModel& m) {
-  return m.loaded->threads;
-}
-
 std::vector<std::shared_ptr<Score>> score_pairs(const SharedModel& m, const std::vector<std::string>& sources,
                                                 const std::vector<std::string>& targets, const nb::dict& options) {
   PairOptions o;
@@ -156,7 +152,7 @@ std::vector<std::shared_ptr<Score>> score_pairs(const SharedModel& m, const std:
     background.run([&](const std::stop_token& stop) {
       Pairs pairs = m.model().has_encoder() ? encoded(m, o, sources, targets) : prompted(m, o, sources, targets);
       const auto attention = attention_heads(o.alignment, m.model(), false);
-      search::WorkerPool workers(threads_of(m));
+      search::WorkerPool workers = m.loaded->workers();
       // As `tril score`: window by window, so that its results are these to the last bit.
       const std::size_t window = lines_at_a_time(o.decoding.batch_size, workers.count());
       for (std::size_t begin = 0; begin < sources.size() && !stop.stop_requested(); begin += window) {
@@ -189,7 +185,7 @@ std::vector<std::shared_ptr<Score>> score_texts(const SharedModel& m, const std:
       search::WindowOptions windows = o.windows;
       windows.batch_size = o.decoding.batch_size;
       search::settled(windows, m.model());
-      search::WorkerPool workers(threads_of(m));
+      search::WorkerPool workers = m.loaded->workers();
       const std::size_t window = lines_at_a_time(windows.batch_size, workers.count());
       for (std::size_t begin = 0; begin < texts.size() && !stop.stop_requested(); begin += window) {
         const std::size_t n = std::min(window, texts.size() - begin);

@@ -219,6 +219,14 @@ class TranslatorOptions(TranslateOptions, total=False):
     threads: int
     """number of cores to use; 0: all (from 0 to 4096)"""
 
+    pin: str
+    """bind each thread to a core of its own; compact: neighbours first; spread: the nodes of memory in turn; or a list
+    such as 0-3,8; none: the system moves threads"""
+
+    numa: Literal["none", "interleave", "local"]
+    """where memory lies on a machine of several nodes; interleave: the weights, and caches that threads share, on all
+    nodes in turn; local: on the node of the thread that writes it first; none: as the process was started"""
+
     pull: bool
     """download a model of the hub that is not in the cache"""
 
@@ -399,6 +407,14 @@ class GeneratorOptions(GenerateOptions, total=False):
 
     threads: int
     """number of cores to use; 0: all (from 0 to 4096)"""
+
+    pin: str
+    """bind each thread to a core of its own; compact: neighbours first; spread: the nodes of memory in turn; or a list
+    such as 0-3,8; none: the system moves threads"""
+
+    numa: Literal["none", "interleave", "local"]
+    """where memory lies on a machine of several nodes; interleave: the weights, and caches that threads share, on all
+    nodes in turn; local: on the node of the thread that writes it first; none: as the process was started"""
 
     pull: bool
     """download a model of the hub that is not in the cache"""
@@ -591,6 +607,14 @@ class ServeOptions(TypedDict, total=False):
     threads: int
     """number of cores to use; 0: all (from 0 to 4096)"""
 
+    pin: str
+    """bind each thread to a core of its own; compact: neighbours first; spread: the nodes of memory in turn; or a list
+    such as 0-3,8; none: the system moves threads"""
+
+    numa: Literal["none", "interleave", "local"]
+    """where memory lies on a machine of several nodes; interleave: the weights, and caches that threads share, on all
+    nodes in turn; local: on the node of the thread that writes it first; none: as the process was started"""
+
     batch_size: int
     """number of sentences that a worker decodes together (from 1 to 100000)"""
 
@@ -732,6 +756,14 @@ class TrainOptions(TypedDict, total=False):
 
     threads: int
     """cores to use; 0: all (from 0 to 1024)"""
+
+    pin: str
+    """bind each thread to a core of its own; compact: neighbours first; spread: the nodes of memory in turn; or a list
+    such as 0-3,8; none: the system moves threads"""
+
+    numa: Literal["none", "interleave", "local"]
+    """where memory lies on a machine of several nodes; interleave: the weights, and caches that threads share, on all
+    nodes in turn; local: on the node of the thread that writes it first; none: as the process was started"""
 
     deterministic: bool
     """get the same weights with any number of threads (up to 4) and ranks"""

@@ -204,6 +204,11 @@ int Ranks::neighbours() const {
   return static_cast<int>(std::count(hosts_.begin(), hosts_.end(), hosts_[as_size(rank_)]));
 }
 
+int Ranks::neighbours_before() const {
+  if (size_ == 1 || thread_count(0) < sysconf(_SC_NPROCESSORS_ONLN)) return 0;
+  return static_cast<int>(std::count(hosts_.begin(), hosts_.begin() + rank_, hosts_[as_size(rank_)]));
+}
+
 int Ranks::share_of_cores() const {
   const int own = thread_count(0), all = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
   return own < all ? own : std::max(1, own / neighbours());

@@ -74,6 +74,8 @@ class Ranks {
   int started() const { return started_; }
   /// The number of ranks on this machine.
   int neighbours() const;
+  /// How many of them come before this one, by their numbers; 0 if the launcher has assigned cores to each.
+  int neighbours_before() const;
   /// The number of threads for this rank: its machine's cores, divided among the ranks there unless the launcher has
   /// assigned cores already.
   int share_of_cores() const;

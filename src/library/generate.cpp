@@ -27,7 +27,7 @@ struct GeneratorFields {
 Fields fields_of(GeneratorFields& o) {
   Fields f, of_model;
   add_model_fields(of_model, o.decoding);
-  f.include(of_model, {"threads"});
+  f.include(of_model, {"threads", "pin", "numa"});
   f.add("n", &o.decoding.search.n_best, "number of generations for each prompt: samples, or the best of a beam")
       .at_least(1)
       .at_most(10'000);

@@ -3,7 +3,6 @@
 
 #include <mutex>
 
-#include "base/cores.h"
 #include "base/error.h"
 #include "decode/batches/score.h"
 #include "decode/models/decoding_options.h"
@@ -30,7 +29,7 @@ struct ScorerFields {
 Fields fields_of(ScorerFields& o) {
   Fields f, of_model;
   add_model_fields(of_model, o.decoding);
-  f.include(of_model, {"threads"});
+  f.include(of_model, {"threads", "pin", "numa"});
   f.add("batch-size", &o.decoding.batch_size, "number of texts that a worker scores together").within(batch_sizes);
   add_language_fields(f, o.source_language, o.target_language);
   add_prompt_template_field(f, o.prompt_template);
@@ -71,7 +70,8 @@ class ScorerState {
     if (m.has_encoder()) attention_ = attention_heads(o_.alignment, m, false);
     o_.windows.batch_size = o_.decoding.batch_size;
     if (!m.has_encoder()) search::settled(o_.windows, m);  // reports mistakes
-    workers_.emplace(thread_count(o_.decoding.threads));
+    const int threads = thread_count(o_.decoding.threads, o_.decoding.placement);
+    workers_.emplace(threads, kern::best(), placement_of(o_.decoding.placement, threads));
   }
 
   std::vector<Score> score(const std::vector<std::string>& sources, const std::vector<std::string>& targets) {

@@ -37,7 +37,7 @@ struct TranslatorFields {
 Fields fields_of(TranslatorFields& o) {
   Fields f, of_model, of_terms;
   add_model_fields(of_model, o.decoding);
-  f.include(of_model, {"threads"});
+  f.include(of_model, {"threads", "pin", "numa"});
   add_language_fields(f, o.source_language, o.target_language);
   add_language_pair_field(f, o.languages);
   add_split_fields(f, o.split);

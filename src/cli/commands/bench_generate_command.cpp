@@ -8,7 +8,6 @@
 #include <optional>
 
 #include "base/clock.h"
-#include "base/cores.h"
 #include "base/memory.h"
 #include "cli/commands/commands.h"
 #include "cli/io/standard_output.h"
@@ -166,9 +165,13 @@ int bench(const BenchOptions& o) {
   const Workload work{prompts_of(o, source, *model), static_cast<std::size_t>(o.decoding.batch_size), o.new_tokens};
   const ModelSet others(o.others, o.decoding, *model, nullptr);
 
+  const int threads = thread_count(o.decoding.threads, o.decoding.placement);
+  const Placement placement = placement_of(o.decoding.placement, threads);
   Arena arena;
   Context c(arena);
-  Team team(thread_count(o.decoding.threads));
+  Team team(threads, placement);
+  const PinnedThread pinned(placement, 0);
+  const MemoryPlaced memory(placement.numa, MemoryOf::all_threads);
   c.set_team(&team);
   const std::unique_ptr<nn::KvCache> cache = model->make_cache(c);
   check(cache != nullptr, "--model", "a {} model has no KV cache", model->family());

@@ -32,10 +32,17 @@ struct BenchTrainOptions {
 Fields fields_of(BenchTrainOptions& o) {
   TrainOptions& t = o.train;
   Fields f;
-  f.include(fields_of(t),
-            {"threads", "seed", "deterministic", "gradient-checkpointing", "precision", "reduce-precision",
-             "shard-weights", "train-sets", "tsv", "vocab", "max-tokens", "max-length", "arch", "preset", "d-model",
-             "num-heads", "ffn-dim", "enc-depth", "dec-depth"});
+  f.include(fields_of(t), {"threads",       "pin",
+                           "numa",          "seed",
+                           "deterministic", "gradient-checkpointing",
+                           "precision",     "reduce-precision",
+                           "shard-weights", "train-sets",
+                           "tsv",           "vocab",
+                           "max-tokens",    "max-length",
+                           "arch",          "preset",
+                           "d-model",       "num-heads",
+                           "ffn-dim",       "enc-depth",
+                           "dec-depth"});
   f.group("Measurement");
   f.add("updates", &o.updates, "total number of updates").at_least(1);
   f.add("skip", &o.skip, "number of updates before the measurement starts").at_least(0);
@@ -54,9 +61,10 @@ int bench(BenchTrainOptions& o) {
   if (is_language_model(t.model)) t.data.vocab_type = SubwordKind::character;
   settle(t);
   const std::shared_ptr<const Tokenizer> tokenizer = make_tokenizer(t, std::nullopt);
-  const std::unique_ptr<model::Model> m = build_model(t.model, *tokenizer);
   const std::shared_ptr<dist::Ranks> ranks = dist::Ranks::join();
-  if (t.run.threads == 0 && ranks->size() > 1) t.run.threads = ranks->share_of_cores();
+  share_cores(t.run, *ranks);
+  const MemoryPlaced memory(t.run.placement.numa, MemoryOf::all_threads);
+  const std::unique_ptr<model::Model> m = build_model(t.model, *tokenizer);
   OptimizerOptions of_optimizer = optimizer_options(t.learning);
   of_optimizer.shard_weights = t.run.shard_weights;
   Optimizer optimizer(m->parameters(), of_optimizer, ranks->rank(), ranks->size());

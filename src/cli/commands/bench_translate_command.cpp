@@ -62,7 +62,7 @@ nlohmann::ordered_json profile_of(const model::Model& model, const search::Paral
                                   std::span<const search::Request> requests) {
   Arena arena;
   Context c(arena, o.deterministic ? kern::batch_invariant(kern::best()) : kern::best());
-  const std::unique_ptr<Team> team = o.batch_size == 1 ? search::team_of_one(model, o.threads) : nullptr;
+  const std::unique_ptr<Team> team = o.batch_size == 1 ? search::team_of_one(model, o.threads, o.placement) : nullptr;
   c.set_team(team.get());
   search::Session session(c, model, o.session);
   const auto batch = static_cast<std::size_t>(o.batch_size);

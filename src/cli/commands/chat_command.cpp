@@ -140,7 +140,10 @@ class Chat {
         talk_fields_(talk_fields(o)) {
     search::check_language_model(*model_, *tokenizer_);
     const search::GeneratorOptions g = generator_options(o_.decoding, published_, *model_, *tokenizer_);
-    team_ = search::team_of_one(*model_, thread_count(o.decoding.threads));
+    const search::ParallelOptions& p = g.decoding;
+    team_ = search::team_of_one(*model_, p.threads, p.placement);
+    pinned_.emplace(p.placement, 0);
+    memory_.emplace(p.placement.numa, MemoryOf::all_threads);
     context_.set_team(team_.get());
     kept_ = std::make_unique<search::PromptSession>(context_, *model_, g.decoding.session.cache,
                                                     model_identity(o.decoding));
@@ -410,6 +413,8 @@ class Chat {
   Format format_;
   Arena arena_;
   std::unique_ptr<Team> team_;
+  std::optional<PinnedThread> pinned_;
+  std::optional<MemoryPlaced> memory_;
   Context context_;
   std::shared_ptr<const search::Constraint> constraint_;
   Fields talk_fields_;

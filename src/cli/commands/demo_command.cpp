@@ -42,6 +42,7 @@ struct DemoOptions {
   std::string task = "dates", out = "tril-demo", only = "all";
   std::optional<std::int64_t> lines, updates;
   std::int64_t threads = 0;
+  PlacementOptions placement;
   std::uint64_t seed = 1;
   bool json = false;
 };
@@ -63,6 +64,7 @@ Fields fields_of(DemoOptions& o) {
       .at_most(1'000'000);
   f.add("seed", &o.seed, "seed of the text and of training");
   add_threads_field(f, o.threads);
+  add_placement_fields(f, o.placement);
   f.add("json", &o.json, "print one JSON object and nothing else");
   return f;
 }
@@ -109,6 +111,16 @@ std::vector<std::string> words(const std::string& text) {
   return {std::istream_iterator<std::string>(stream), {}};
 }
 
+std::string placement_arguments(const DemoOptions& o) {
+  std::string words;
+  Fields f;
+  PlacementOptions given = o.placement;
+  add_placement_fields(f, given);
+  for (const Field& field : f)
+    if (field.text() != field.default_text()) words += fmt::format(" --{} {}", field.name(), field.text());
+  return words;
+}
+
 // A small model without dropout: the text is clean, and there is enough of it. Small batches: what matters here is the
 // number of updates.
 std::vector<std::string> train_arguments(const DemoOptions& o, const Places& at) {
@@ -119,8 +131,9 @@ std::vector<std::string> train_arguments(const DemoOptions& o, const Places& at)
   for (std::string& word : words(fmt::format(
            "--enc-depth 2 --dec-depth 2 --d-model 96 --ffn-dim 192 --dropout 0 --label-smoothing 0 --max-tokens 800 "
            "--learn-rate 0.003 --warmup {} --lr-schedule linear --after {}u --valid-freq {}u --save-freq {}u --seed {} "
-           "--threads {} --overwrite",
-           std::min<std::int64_t>(200, updates / 4), updates, updates / 8, updates / 8, o.seed, o.threads)))
+           "--threads {}{} --overwrite",
+           std::min<std::int64_t>(200, updates / 4), updates, updates / 8, updates / 8, o.seed, o.threads,
+           placement_arguments(o))))
     args.push_back(std::move(word));
   return args;
 }
@@ -137,7 +150,7 @@ std::vector<std::string> translations(const DemoOptions& o, const Places& places
   const std::unique_ptr<model::Model> m = model::load(source);
   DecodingOptions decoding;
   decoding.model = places.model();
-  decoding.threads = o.threads;
+  decoding.threads = o.threads, decoding.placement = o.placement;
   const std::shared_ptr<const Tokenizer> tokenizer = source.tokenizer();
   search::Translator translator(*m, tokenizer, translator_options(decoding, source.generation(), *m, *tokenizer));
   std::vector<std::string> sources, found;
@@ -230,7 +243,8 @@ std::vector<std::string> task_arguments(const DemoOptions& o, const DemoTask& ta
     args.push_back("--" + part + "-sets");
     for (const char* side : sides) args.push_back(at.text(part, side));
   }
-  for (std::string& word : words(fmt::format("--seed {} --threads {} --overwrite", o.seed, o.threads)))
+  for (std::string& word :
+       words(fmt::format("--seed {} --threads {}{} --overwrite", o.seed, o.threads, placement_arguments(o))))
     args.push_back(std::move(word));
   if (o.updates)
     for (std::string& word : words(fmt::format("--after {0}u --warmup {1} --valid-freq {2}u --save-freq {2}u",
@@ -265,6 +279,7 @@ TaskResult measure_stories(const DemoOptions& o, const Places& places, const std
   const std::shared_ptr<const Tokenizer> tokenizer = source.tokenizer();
   DecodingOptions decoding;
   decoding.model = places.model(), decoding.threads = o.threads;
+  decoding.placement = o.placement;
   decoding.search.sampling = true, decoding.search.top_k = 0;
   decoding.search.stops = {"\n"};
   search::Generator generator(*m, tokenizer, generator_options(decoding, source.generation(), *m, *tokenizer));
@@ -279,7 +294,7 @@ TaskResult measure_stories(const DemoOptions& o, const Places& places, const std
     consistent += one.statements > 0 && one.right == one.statements;
     r.found.push_back(list[0].text);
   }
-  search::WorkerPool workers(thread_count(o.threads));
+  search::WorkerPool workers = workers_of(decoding);
   std::string text;
   for (const DemoPair& pair : test) text += pair.source + pair.target + "\n";
   const std::vector<std::int32_t> ids = tokenizer->encode(text, Side::target);

@@ -252,7 +252,9 @@ class PromptCache {
     if (!options.decoding.session.ensemble.others.empty() || options.decoding.session.speculative.on())
       fail_usage("--prompt-cache", "is for one model, but several are used", "leave one of them out");
     if (!leave_) const AtomicFile possible(path_);  // reports an unwritable path before the prompt is read
-    team_ = search::team_of_one(model, options.decoding.threads);
+    team_ = search::team_of_one(model, options.decoding.threads, options.decoding.placement);
+    pinned_.emplace(options.decoding.placement, 0);
+    memory_.emplace(options.decoding.placement.numa, MemoryOf::all_threads);
     context_.set_team(team_.get());
     kept_.emplace(context_, model, options.decoding.session.cache, model_identity(o.decoding));
   }
@@ -275,6 +277,8 @@ class PromptCache {
   bool leave_;
   Arena arena_;
   std::unique_ptr<Team> team_;
+  std::optional<PinnedThread> pinned_;
+  std::optional<MemoryPlaced> memory_;
   Context context_;
   std::optional<search::PromptSession> kept_;
 };

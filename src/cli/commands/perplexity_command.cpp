@@ -158,7 +158,7 @@ int measure(const PerplexityOptions& o, bool quiet) {
                "use `tril score` with --source and --target");
   search::check_language_model(*model, *tokenizer);
   const search::WindowOptions windows = search::settled(o.windows, *model);
-  search::WorkerPool workers(thread_count(o.decoding.threads));
+  search::WorkerPool workers = workers_of(o.decoding);
   Measure all;
   std::int64_t unknown = 0;
   for (const std::string& path : o.inputs) {

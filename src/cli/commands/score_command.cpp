@@ -241,7 +241,7 @@ int score_pairs(const ScoreOptions& o, const model::ModelSource& opened, const m
                 const Tokenizer& tokenizer) {
   if (model.has_encoder()) search::check_tokenizer(model, tokenizer);
   const std::int64_t batch = o.decoding.batch_size;
-  search::WorkerPool workers(thread_count(o.decoding.threads));
+  search::WorkerPool workers = workers_of(o.decoding);
   const std::size_t window = lines_at_a_time(batch, workers.count());
 
   const ModelSet others(o.others, o.decoding, model, &tokenizer);
@@ -296,7 +296,7 @@ int score_texts(const ScoreOptions& o, const model::Model& model, const Tokenize
   search::WindowOptions windows = o.windows;
   windows.batch_size = o.decoding.batch_size;
   search::settled(windows, model);  // reports mistakes before anything is read
-  search::WorkerPool workers(thread_count(o.decoding.threads));
+  search::WorkerPool workers = workers_of(o.decoding);
   Totals totals;
   std::int64_t number = 0, invalid = 0, unknown = 0;
 

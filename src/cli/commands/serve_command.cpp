@@ -95,6 +95,8 @@ void check_origins(const std::vector<std::string>& origins) {
 
 void run_server(ServeOptions o, const ServerSignals& signals) {
   check_origins(o.cors_origins);
+  const int threads = thread_count(o.decoding.threads, o.decoding.placement);
+  placement_of({.pin = o.decoding.placement.pin}, threads);  // reports mistakes before models are loaded
   const serve::TrustedProxies proxies(o.trusted_proxies);
   serve::ServiceOptions options;
   options.keys = keys_of(o);
@@ -128,7 +130,7 @@ void run_server(ServeOptions o, const ServerSignals& signals) {
 
   if (o.classroom) {
     options = serve::for_classroom(std::move(options));
-    options.side_threads = thread_count(o.decoding.threads);  // nothing decodes
+    options.side_threads = threads;  // nothing decodes
   }
 
   o.models = models_of(o);
@@ -153,8 +155,8 @@ void run_server(ServeOptions o, const ServerSignals& signals) {
                  "for example lm=general");
 
   // They have little work compared to decoding, and each additional one competes more for the cores.
-  const int http_threads = o.http_threads > 0 ? static_cast<int>(o.http_threads)
-                                              : std::clamp(thread_count(o.decoding.threads) / 4, 1, most_http_threads);
+  const int http_threads =
+      o.http_threads > 0 ? static_cast<int>(o.http_threads) : std::clamp(threads / 4, 1, most_http_threads);
   serve::Models models(std::move(loaders), models_options(o));
   serve::Service service(options, models);
   serve::add_dialects(service);

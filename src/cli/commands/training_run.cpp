@@ -36,6 +36,7 @@ std::vector<std::string> translations(const TrainOptions& o, const model::Model&
                                       std::span<const std::string> sources, const std::stop_token& stop) {
   search::TranslatorOptions t;
   t.decoding.threads = worker_threads(o.run);
+  t.decoding.placement = worker_placement(o.run, Numa::none);
   t.decoding.search.beam_size = static_cast<std::int32_t>(o.validation.valid_beam);
   t.decoding.search.eos_ids = {m.special_ids().eos};
   t.decoding.search.suppress_ids = {m.special_ids().pad};
@@ -236,7 +237,8 @@ std::optional<TrainingSummary> train_model(const Run& run, const std::shared_ptr
                                            RunSoFar& so_far) {
   const bool first = ranks->first(), quiet = run.quiet || !first;
   TrainOptions o = run.options;
-  if (o.run.threads == 0 && ranks->size() > 1) o.run.threads = ranks->share_of_cores();
+  share_cores(o.run, *ranks);
+  const MemoryPlaced memory(o.run.placement.numa, MemoryOf::all_threads);
   if (o.run.shard_weights && ranks->size() == 1)
     spdlog::warn("--shard-weights: this is the only process, so it has all weights; mpirun starts several");
   const std::string& dir = o.run.model;

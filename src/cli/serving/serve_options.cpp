@@ -72,6 +72,7 @@ Fields fields_of(ServeOptions& o) {
       .within(serve::served_beams);
   f.group("Resources");
   add_threads_field(f, o.decoding.threads);
+  add_placement_fields(f, o.decoding.placement);
   f.add("batch-size", &o.decoding.batch_size, "number of sentences that a worker decodes together").within(batch_sizes);
   f.add("queue-size", &o.queue_size,
         "maximum number of waiting sentences; one client may have half of them; further requests get 429")

@@ -126,6 +126,7 @@ serve::Loaded load_served(const ServeOptions& o, const std::string& name, const 
   l.asked = search::combined(d.search, published);
   l.search = decoding.search;
   l.engine = {.threads = decoding.threads,
+              .placement = decoding.placement,
               .batch_size = decoding.batch_size,
               .queue_size = o.queue_size,
               .cache_tokens = o.cache_tokens,

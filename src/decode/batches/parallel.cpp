@@ -25,8 +25,8 @@ bool is_shared(const model::Model& model, int threads) {
 
 }  // namespace
 
-std::unique_ptr<Team> team_of_one(const model::Model& model, int threads) {
-  return is_shared(model, threads) ? std::make_unique<Team>(threads) : nullptr;
+std::unique_ptr<Team> team_of_one(const model::Model& model, int threads, const Placement& placement) {
+  return is_shared(model, threads) ? std::make_unique<Team>(threads, placement) : nullptr;
 }
 
 std::vector<std::vector<std::size_t>> jobs_by_length(std::span<const std::size_t> lengths, std::size_t job_size) {
@@ -56,7 +56,8 @@ struct WorkerPool::Worker {
   Context context;
 };
 
-WorkerPool::WorkerPool(int threads, const kern::Kernels& kernels) {
+WorkerPool::WorkerPool(int threads, const kern::Kernels& kernels, Placement placement)
+    : placement_(std::move(placement)) {
   check(threads >= 1, "threads", "expected at least 1, got {}", threads);
   const std::size_t addresses = addresses_each(threads);
   for (int i = 0; i < threads; ++i) list_.push_back(std::make_unique<Worker>(kernels, addresses));
@@ -74,6 +75,8 @@ void WorkerPool::run(std::size_t jobs, const std::function<void(Context&, int, s
   std::exception_ptr error;
   const auto run_jobs = [&](int worker) {
     try {
+      const PinnedThread pinned(placement_, worker);
+      const MemoryPlaced memory(placement_.numa, MemoryOf::one_thread);
       for (std::size_t job = next++; job < jobs; job = next++) work(context(worker), worker, job);
     } catch (...) {
       next = jobs;
@@ -105,7 +108,8 @@ void WorkerPool::run(std::size_t jobs, const std::function<void(Context&, int, s
 ParallelDecoder::ParallelDecoder(const model::Model& model, ParallelOptions options)
     : options_(std::move(options)),
       shares_(!options_.deterministic && is_shared(model, options_.threads)),
-      workers_(options_.threads, options_.deterministic ? kern::batch_invariant(kern::best()) : kern::best()) {
+      workers_(options_.threads, options_.deterministic ? kern::batch_invariant(kern::best()) : kern::best(),
+               options_.placement) {
   check(options_.batch_size >= 1 && options_.refill >= 1, "batch size", "expected at least 1, got {}",
         options_.batch_size);
   check_options(options_.search, model.vocab_size());
@@ -146,10 +150,11 @@ std::vector<std::vector<Hypothesis>> ParallelDecoder::decode(std::span<const std
 
   std::vector<std::vector<Hypothesis>> results(requests.size());
   job_seconds_.assign(jobs.size(), 0.0);
-  if (jobs.size() == 1 && shares_ && !team_) team_ = std::make_unique<Team>(options_.threads);
+  if (jobs.size() == 1 && shares_ && !team_) team_ = std::make_unique<Team>(options_.threads, options_.placement);
   Team* const team = jobs.size() == 1 ? team_.get() : nullptr;
   workers_.run(jobs.size(), [&](Context& c, int worker, std::size_t job) {
     c.set_team(team);
+    const MemoryPlaced memory(team ? options_.placement.numa : Numa::none, MemoryOf::all_threads);
     const auto begin = std::chrono::steady_clock::now();
     std::vector<std::vector<std::int32_t>> job_sources;
     std::vector<Request> job_requests;

@@ -20,7 +20,7 @@ namespace tril::search {
 std::size_t addresses_each(int arenas);
 
 /// A team of threads for the ops of a single sentence; null: the model is too small for it.
-std::unique_ptr<Team> team_of_one(const model::Model& model, int threads);
+std::unique_ptr<Team> team_of_one(const model::Model& model, int threads, const Placement& placement = {});
 
 /// The indices of `lengths`, longest first (equal lengths in order), in jobs of at most `job_size`.
 std::vector<std::vector<std::size_t>> jobs_by_length(std::span<const std::size_t> lengths, std::size_t job_size);
@@ -28,7 +28,7 @@ std::vector<std::vector<std::size_t>> jobs_by_length(std::span<const std::size_t
 /// Workers of one thread each. Each has its own arena and context, which are reused in every run.
 class WorkerPool {
  public:
-  explicit WorkerPool(int threads, const kern::Kernels& kernels = kern::best());
+  explicit WorkerPool(int threads, const kern::Kernels& kernels = kern::best(), Placement placement = {});
   ~WorkerPool();
   int count() const { return static_cast<int>(list_.size()); }
 
@@ -40,6 +40,7 @@ class WorkerPool {
  private:
   struct Worker;
   std::vector<std::unique_ptr<Worker>> list_;
+  Placement placement_;  ///< of workers, by number
 };
 
 struct ParallelOptions {
@@ -48,6 +49,7 @@ struct ParallelOptions {
   std::int32_t refill =
       4;  ///< the maximum number of batches per job; sentences that end are replaced by others of the job
   int threads = 1;
+  Placement placement;     ///< of workers, or of the team's members
   SessionOptions session;  ///< of each worker
   /// Results are bit-identical for every batch and any number of workers: products use blocks of one size
   /// (kern/batch_invariant.h), and a single sentence uses one thread.

@@ -7,7 +7,6 @@
 #include "base/cores.h"
 #include "base/log.h"
 #include "base/progress.h"
-#include "decode/batches/parallel.h"
 #include "decode/texts/logit_bias.h"
 #include "decode/texts/search_setup.h"
 #include "model_io/adapters/adapter.h"
@@ -32,6 +31,7 @@ void warn_of_unknown(std::int64_t tokens) {
 }
 
 std::unique_ptr<model::Model> load_model(const model::ModelSource& source, const DecodingOptions& o) {
+  const MemoryPlaced memory(o.placement.numa, MemoryOf::all_threads);
   std::unique_ptr<model::Model> m =
       model::load(source, o.precision ? precision_of(*o.precision) : source.stored_precision());
   if (o.adapter.empty()) return m;
@@ -59,6 +59,7 @@ void add_model_fields(Fields& f, DecodingOptions& o) {
       f.add("precision", &o.precision,
             "precision of the weights: fewer bits are faster and smaller; unset: as the directory stores them"));
   add_threads_field(f, o.threads).free_to_change();
+  add_placement_fields(f, o.placement);
 }
 
 Field& add_threads_field(Fields& f, std::int64_t& threads) {
@@ -170,6 +171,11 @@ std::size_t sentences_at_a_time(std::int64_t weights, std::int64_t batch_size, s
   return std::min(most, static_cast<std::size_t>(std::max(affordable, 2 * batch_size * workers)));
 }
 
+search::WorkerPool workers_of(const DecodingOptions& o) {
+  const int threads = thread_count(o.threads, o.placement);
+  return search::WorkerPool(threads, kern::best(), placement_of(o.placement, threads));
+}
+
 bool keeps_int8(const DecodingOptions& o, const model::Model& m) {
   if (o.cache_precision) return *o.cache_precision == "int8";
   if (m.cache_form() == model::CacheForm::states || o.no_cache) return false;
@@ -185,7 +191,8 @@ void set_decoding(const DecodingOptions& o, const model::Model& m, const Tokeniz
   check_all_used(o.search, p.search);
   search::add_biases(o.logit_bias, tokenizer, "logit_bias", p.search);
   p.batch_size = static_cast<std::int32_t>(o.batch_size);
-  p.threads = thread_count(o.threads);
+  p.threads = thread_count(o.threads, o.placement);
+  p.placement = placement_of(o.placement, p.threads);
   p.session.cache.use = !o.no_cache;
   p.session.cache.kept = {.precision = keeps_int8(o, m) ? nn::KvCache::Precision::int8 : nn::KvCache::Precision::fp32,
                           .window = static_cast<std::int32_t>(o.attention_window),

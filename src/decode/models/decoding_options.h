@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "base/fields.h"
+#include "base/placement.h"
+#include "decode/batches/parallel.h"
 #include "decode/texts/generator.h"
 #include "decode/texts/translator.h"
 #include "model/spec/model.h"
@@ -27,6 +29,7 @@ struct DecodingOptions {
   std::string model, adapter;            ///< adapter: a PEFT directory; empty: none
   std::optional<std::string> precision;  ///< none: as stored in the directory
   std::int64_t threads = 0;              ///< 0: all cores
+  PlacementOptions placement;            ///< of the threads and their memory
   std::int64_t batch_size = 32;
   SearchOptions search;
   bool no_cache = false;
@@ -36,7 +39,7 @@ struct DecodingOptions {
   std::vector<std::string> logit_bias;
 };
 
-/// Loads the model with its precision and adapter.
+/// Loads the model with its precision and adapter, where `numa` places it.
 std::unique_ptr<model::Model> load_model(const model::ModelSource& source, const DecodingOptions& o);
 /// "precision" or "adapter" if it makes load_model() differ from the stored weights in float32, as gradients need them; else "".
 std::string changed_weights_by(const DecodingOptions& o);
@@ -45,13 +48,13 @@ void warn_of_unknown(std::int64_t tokens);
 /// Makes a field a choice of nn::precision_names.
 Field& precision_field(Field& f);
 nn::Precision precision_of(std::string_view name);
-/// model, adapter, precision, threads: for all that runs a model.
+/// model, adapter, precision, threads, pin, numa: for all that runs a model.
 void add_model_fields(Fields& f, DecodingOptions& o);
 /// source-language, target-language: for multilingual models.
 void add_language_fields(Fields& f, std::string& source, std::string& target);
 /// Limits of batch-size.
 inline constexpr Range batch_sizes{1, 100'000};
-/// threads.
+/// threads alone.
 Field& add_threads_field(Fields& f, std::int64_t& threads);
 /// cache-precision.
 void add_cache_precision_field(Fields& f, DecodingOptions& o);
@@ -74,6 +77,9 @@ std::size_t lines_at_a_time(std::int64_t batch_size, std::int64_t workers);
 /// The number of sentences of a document to translate at a time, after which they are shown and kept: fewer for a model with many
 /// weights, so that a stop loses minutes of work, and at least two batches for every worker.
 std::size_t sentences_at_a_time(std::int64_t weights, std::int64_t batch_size, std::int64_t workers);
+
+/// Workers of one thread each, as `threads`, `pin` and `numa` say.
+search::WorkerPool workers_of(const DecodingOptions& o);
 
 /// Whether the KV cache has 8 bits: by cache_precision, or like the weights.
 bool keeps_int8(const DecodingOptions& o, const model::Model& m);

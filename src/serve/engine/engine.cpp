@@ -51,7 +51,7 @@ struct Engine::Worker {
   };
   /// @param workers  the number of workers
   Worker(const model::Model& model, const EngineOptions& o, int workers)
-      : team(workers < o.threads ? std::make_unique<Team>(o.threads / workers) : nullptr),
+      : team(workers < o.threads ? std::make_unique<Team>(o.threads / workers, o.placement) : nullptr),
         arena(search::addresses_each(workers)),
         context(arena, kernels_of(o)),
         session(
@@ -99,7 +99,14 @@ Engine::Engine(std::shared_ptr<const model::Model> model, const EngineOptions& o
   options_.session.prefix_tokens = options_.deterministic ? 0 : options_.session.prefix_tokens / workers;
   for (int i = 0; i < workers; ++i) workers_.push_back(std::make_unique<Worker>(*model_, options_, workers));
   try {
-    for (const auto& worker : workers_) worker->thread = std::thread([this, w = worker.get()] { run(*w); });
+    for (std::size_t i = 0; i < workers_.size(); ++i) {
+      Worker* const worker = workers_[i].get();
+      worker->thread = std::thread([this, worker] {
+        const MemoryPlaced memory(options_.placement.numa, worker->team ? MemoryOf::all_threads : MemoryOf::one_thread);
+        run(*worker);
+      });
+      pin_thread(worker->thread, options_.placement, static_cast<int>(i));
+    }
   } catch (const std::system_error& problem) {
     const auto started =
         std::count_if(workers_.begin(), workers_.end(), [](const auto& w) { return w->thread.joinable(); });

@@ -22,6 +22,7 @@ inline constexpr std::int64_t default_cache_tokens = std::int64_t{1} << 18;
 
 struct EngineOptions {
   int threads = 1;
+  Placement placement = {};       ///< of workers, or of the only worker's team
   std::int32_t batch_size = 32;   ///< maximum number of works that a worker decodes together
   std::size_t queue_size = 1024;  ///< maximum number of waiting works
   std::int64_t cache_tokens = 0;  ///< size of the KV caches of all workers in tokens; 0: default_cache_tokens

@@ -32,7 +32,7 @@ std::int64_t BatchParts::target_tokens_of(std::size_t part) const {
 }
 
 Passes::Passes(model::Model& model, const WorkersOptions& options)
-    : model_(model), options_(options), team_(options.threads) {
+    : model_(model), options_(options), team_(options.threads, options.placement) {
   for (int i = 0; i < options_.threads; ++i) {
     Worker& w = *workers_.emplace_back(std::make_unique<Worker>(*options_.kernels));
     if (options_.profile) w.context.set_profile(&w.profile);
@@ -117,8 +117,10 @@ void Passes::compute(const BatchParts& batches, const std::function<void(std::ui
 }
 
 void Passes::run(const std::function<void(int member)>& work) {
+  const PinnedThread caller(options_.placement, 0);
   team_.run([&](int member) {
     Worker& w = *workers_[as_size(member)];
+    const MemoryPlaced memory(options_.placement.numa, MemoryOf::one_thread);
     const auto time = w.context.timed("update", "rest", [] { return Work(); });
     w.context.set_training(true);
     w.context.set_dropout_factor(static_cast<float>(dropout_factor(options_.dropout_warmup, number_)));

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 
+#include "base/placement.h"
 #include "dist/ranks.h"
 #include "kern/kernels.h"
 #include "nn/parameters.h"
@@ -15,7 +16,8 @@ namespace tril::train {
 
 struct WorkersOptions {
   int threads = 1;
-  int parts = 1;  ///< of each batch; at least `threads`
+  Placement placement;  ///< of the workers
+  int parts = 1;        ///< of each batch; at least `threads`
   /// The most values of an activation [tokens, d_model] in a pass: a layer saves some twenty of these for the backward
   /// pass, and more tokens do not make products any faster.
   std::int64_t pass_values = 393'216;

@@ -16,6 +16,7 @@ OptimizerOptions optimizer_options(const LearningOptions& l) {
 WorkersOptions workers_options(const TrainOptions& o) {
   WorkersOptions w;
   w.threads = worker_threads(o.run);
+  w.placement = worker_placement(o.run, o.run.placement.numa);
   w.parts = batch_parts(o.run);
   const LearningOptions& l = o.learning;
   w.loss.label_smoothing = l.label_smoothing;

@@ -351,6 +351,7 @@ void run_fields(Fields& f, RunOptions& r, ModelOptions& m) {
       .free_to_change();
   f.add("seed", &r.seed, "seed of the initial weights, the data order and dropout");
   f.add("threads", &r.threads, "cores to use; 0: all").at_least(0).at_most(1024).free_to_change();
+  add_placement_fields(f, r.placement);
   f.add("deterministic", &r.deterministic, "get the same weights with any number of threads (up to 4) and ranks");
   f.add("gradient-checkpointing", &m.gradient_checkpointing,
         "recompute activations in the backward pass: less memory, more time");

@@ -40,8 +40,22 @@ Metric deciding_metric(const ValidationOptions& v) {
 }
 
 int worker_threads(const RunOptions& run) {
-  const int wanted = thread_count(run.threads);
+  const int wanted = thread_count(run.threads, run.placement);
   return run.deterministic ? std::min(wanted, deterministic_parts) : wanted;
+}
+
+Placement worker_placement(const RunOptions& run, Numa numa) {
+  PlacementOptions o = run.placement;
+  o.numa = numa;
+  return placement_of(o, worker_threads(run));
+}
+
+void share_cores(RunOptions& run, const dist::Ranks& ranks) {
+  if (ranks.size() == 1) return;
+  if (run.threads == 0)
+    run.threads = lists_cores(run.placement) ? std::max(1, thread_count(0, run.placement) / ranks.neighbours())
+                                             : ranks.share_of_cores();
+  run.placement.before = ranks.neighbours_before() * worker_threads(run);
 }
 
 int batch_parts(const RunOptions& run) {

@@ -9,8 +9,10 @@
 #include <vector>
 
 #include "base/fields.h"
+#include "base/placement.h"
 #include "corpus/alignment.h"
 #include "corpus/vocabulary.h"
+#include "dist/ranks.h"
 #include "kern/kernels.h"
 #include "model/spec/hidden_act.h"
 #include "nn/parameter.h"
@@ -143,6 +145,7 @@ struct RunOptions {
   Amounts disp_freq{{50, Unit::updates}};
   std::uint64_t seed = 1;
   std::int64_t threads = 0;
+  PlacementOptions placement;  ///< of the threads and their memory
   bool deterministic = false;
   nn::Precision precision = nn::Precision::fp32;
   WirePrecision reduce_precision = WirePrecision::fp32;  ///< of gradients sent between ranks
@@ -175,6 +178,10 @@ Metric deciding_metric(const ValidationOptions& v);
 inline constexpr int deterministic_parts = 4;
 /// The number of workers: `threads`, or every core.
 int worker_threads(const RunOptions& run);
+/// Where they run. @param numa  of their memory
+Placement worker_placement(const RunOptions& run, Numa numa);
+/// Divides the cores of a machine among the ranks there: sets `threads` if it is 0, and which cores `pin` leaves to others.
+void share_cores(RunOptions& run, const dist::Ranks& ranks);
 /// The number of parts of a batch: fixed under `deterministic`, so that the result does not depend on the number of
 /// threads; otherwise one per worker.
 int batch_parts(const RunOptions& run);

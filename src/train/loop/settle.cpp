@@ -153,6 +153,7 @@ void settle(TrainOptions& o) {
 
   if (!m.model_keys.empty() && o.tune.init_from.empty()) check_model_options(m, d.vocab_size, d.separate_vocabs);
 
+  worker_placement(o.run, Numa::none);  // reports mistakes
   check(!o.run.deterministic || o.run.threads <= deterministic_parts, "threads",
         "`deterministic` splits each batch into {} parts, too few for {} threads", deterministic_parts, o.run.threads);
   for (const Field& field : fields_of(o))  // the log and the checkpoints hold all of them as JSON

@@ -5,6 +5,7 @@
 
 #include "support/contains.h"
 #include "support/run_program.h"
+#include "support/tiny_marian.h"
 
 namespace tril::misuse_test {
 namespace {
@@ -48,6 +49,34 @@ TEST_F(Misuse, MessagesNameTheOptionAndTheRemedy) {
   expect_refused({"train", "-m", run, "-t", text, text, "--language-tags", "\n"}, "--language-tags: ", "\\x0A");
   expect_refused({"vocab", "--train-sets", text, "-o", folder.at("v"), "--symbols", "\n", "\n"}, "'\\x0A' is already");
   expect_refused({"detect", "--zzz"}, "--zzz is not an option", "--help lists");
+}
+
+TEST_F(Misuse, CoresThatAreMissingAreRefused) {
+  const std::string model = write_tiny_marian(folder);
+  const auto refused = [&](const std::string& pin, const auto&... parts) {
+    expect_refused({"translate", "-m", model, "-i", text, "--pin", pin}, "--pin: ", parts...);
+    expect_refused({"score", "-m", model, "--source", text, "--target", text, "--pin", pin}, "--pin: ", parts...);
+    expect_refused({"bench", "translate", "-m", model, "-i", text, "--pin", pin}, "--pin: ", parts...);
+    expect_refused({"serve", "-m", model, "--port", "0", "--pin", pin}, "--pin: ", parts...);
+    expect_refused({"bench", "train", "--train-sets", text, text, "--vocab", folder.at("vocab"), "--pin", pin},
+                   "--pin: ", parts...);
+  };
+  refused("4095", "core 4095", "allowed: ");
+  refused("0-3-4", "got \"0-3-4\"", "for example 0-3,8");
+  expect_refused({"translate", "-m", model, "-i", text, "--threads", "4000", "--pin", "compact"},
+                 "--pin: ", "4000 threads", "--threads");
+  expect_refused({"translate", "-m", model, "-i", text, "--numa", "both"}, "--numa: ", "interleave, local");
+}
+
+TEST_F(Misuse, CoresThatAreAllowedAreUsed) {
+  const std::string model = write_tiny_marian(folder);
+  const Ran free = run_tril({"translate", "-m", model, "-i", text});
+  ASSERT_EQ(free.code, 0) << free.err;
+  for (const char* pin : {"compact", "spread"}) {
+    const Ran pinned = run_tril({"translate", "-m", model, "-i", text, "--pin", pin, "--numa", "local"});
+    EXPECT_EQ(pinned.code, 0) << pinned.err;
+    EXPECT_EQ(pinned.out, free.out);
+  }
 }
 
 TEST_F(Misuse, AFlagHasNoEmptyValue) {

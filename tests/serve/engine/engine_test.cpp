@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <future>
+#include <set>
 
 #include "decode/batches/session.h"
 #include "model/families/gpt2.h"
@@ -129,6 +131,35 @@ TEST(Engine, GivesWhatDecodingEachAloneGives) {
       EXPECT_EQ(statistics.cache().used_slots, 0);
       EXPECT_EQ(engine.running() + engine.waiting(), 0u);
     }
+}
+
+TEST(Engine, WorkersRunOnTheirCores) {
+  const std::vector<int> allowed = processors_of_thread();
+  Statistics statistics;
+  EngineOptions o;
+  o.threads = std::min(2, static_cast<int>(allowed.size()));
+  o.placement = placement_of({.pin = "compact"}, o.threads);
+  std::mutex mutex;
+  std::set<std::vector<int>> bound;
+  {
+    Engine engine(gpt2(200), o, statistics);
+    std::vector<std::unique_ptr<Asked>> asked;
+    for (int i = 0; i < 12; ++i) {
+      asked.push_back(std::make_unique<Asked>(options(1, true), 60));
+      asked.back()->work->on_token = [&](const search::NewToken&) {
+        const std::lock_guard lock(mutex);
+        bound.insert(processors_of_thread());
+      };
+      ASSERT_EQ(engine.submit({&asked.back()->work, 1}), Engine::Answer::taken);
+    }
+    for (const auto& a : asked) a->get();
+  }
+  ASSERT_FALSE(bound.empty());
+  for (const std::vector<int>& cores : bound) {
+    ASSERT_EQ(cores.size(), 1u) << "a worker has one core";
+    EXPECT_TRUE(std::count(o.placement.cores.begin(), o.placement.cores.end(), cores[0]));
+  }
+  EXPECT_EQ(processors_of_thread(), allowed);
 }
 
 TEST(Engine, WhoGoesAwayIsGoneWithinAStepWhereverItIs) {

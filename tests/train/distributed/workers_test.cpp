@@ -5,6 +5,8 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <mutex>
+#include <set>
 
 #include "decode/batches/score.h"
 #include "support/training.h"
@@ -61,6 +63,32 @@ TEST(Workers, SeveralEqualOneUpToRounding) {
       EXPECT_NEAR(a.gradient_norm, b.gradient_norm, 1e-4 * a.gradient_norm);
     }
   }
+}
+
+TEST(Workers, RunOnTheirCores) {
+  const std::vector<int> allowed = processors_of_thread();
+  const int threads = std::min(2, static_cast<int>(allowed.size()));
+  Scene scene(threads, threads), free(threads, threads);
+  WorkersOptions w;
+  w.threads = w.parts = threads;
+  w.loss = {.label_smoothing = 0.1}, w.seed = 5;
+  w.placement = placement_of({.pin = "spread"}, threads);
+  std::mutex mutex;
+  std::set<std::vector<int>> bound;
+  w.stop = [&] {
+    const std::lock_guard lock(mutex);
+    bound.insert(processors_of_thread());
+    return false;
+  };
+  Workers pinned(*scene.model, *scene.optimizer, w);
+  const std::vector<Batch> two{scene.batches[0], scene.batches[1]};
+  const UpdateResult a = pinned.update(two, 1, 1e-3), b = free.workers->update(two, 1, 1e-3);
+  std::set<std::vector<int>> expected;
+  for (const int core : w.placement.cores) expected.insert({core});
+  EXPECT_EQ(bound, expected);
+  EXPECT_EQ(processors_of_thread(), allowed) << "the caller is free again";
+  EXPECT_EQ(a.loss, b.loss);
+  EXPECT_EQ(scene.weights(), free.weights()) << "the same bits wherever threads run";
 }
 
 TEST(Workers, AccumulatedBatchesEqualTheLargeOne) {

@@ -1,0 +1,37 @@
+#include <gtest/gtest.h>
+
+#include <map>
+#include <mutex>
+
+#include "decode/batches/parallel.h"
+
+namespace tril::search::worker_pool_test {
+namespace {
+
+// Each worker runs on its core, as the system says, and the caller, which is one of them, is free afterwards.
+TEST(WorkerPool, WorkersRunOnTheirCores) {
+  const std::vector<int> allowed = processors_of_thread();
+  ASSERT_FALSE(allowed.empty());
+  const auto policy = memory_policy();
+  const int threads = std::min(3, static_cast<int>(allowed.size()));
+  for (const std::string pin : {"none", "compact", "spread"}) {
+    Placement placement = placement_of({.pin = pin}, threads);
+    placement.numa = policy ? Numa::interleave : Numa::none;
+    WorkerPool pool(threads, kern::best(), placement);
+    std::mutex mutex;
+    std::map<int, std::vector<int>> cores;
+    pool.run(64, [&](Context&, int worker, std::size_t) {
+      const std::lock_guard lock(mutex);
+      cores[worker] = processors_of_thread();
+      if (policy) EXPECT_EQ(memory_policy()->mode, local_memory().mode) << "a worker's caches are its own";
+    });
+    ASSERT_FALSE(cores.empty());
+    for (const auto& [worker, bound] : cores)
+      EXPECT_EQ(bound, pin == "none" ? allowed : std::vector<int>{placement.cores[static_cast<std::size_t>(worker)]});
+    EXPECT_EQ(processors_of_thread(), allowed);
+    EXPECT_EQ(memory_policy(), policy);
+  }
+}
+
+}  // namespace
+}  // namespace tril::search::worker_pool_test
