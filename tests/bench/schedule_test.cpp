@@ -31,7 +31,9 @@ TEST(Schedule, SharesAreNeverBelowTheMean) {
         const double largest = part.largest(threads);
         EXPECT_GE(largest, 1.0 / threads - 1e-12) << part.name << " " << threads;
         EXPECT_LE(largest, 1) << part.name << " " << threads;
-        if (!part.takes_round(threads)) EXPECT_EQ(largest, 1) << part.name << " " << threads;
+        if (!part.takes_round(threads)) {
+          EXPECT_EQ(largest, 1) << part.name << " " << threads;
+        }
       }
 }
 

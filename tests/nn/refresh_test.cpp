@@ -1,6 +1,7 @@
 // The copies of weights for products: workers that make a share each make the same as one worker.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "base/rng.h"
@@ -16,7 +17,7 @@ using Copies = std::vector<std::vector<std::uint16_t>>;
 // A large table between small matrices, of sizes that are no multiples of a panel.
 struct Weights {
   Parameters p;
-  Linear first{p, "first", 40, 24}, table{p, "table", 33, 1001}, last{p, "last", 100, 65};
+  Linear first{p, "first", 40, 24}, table{p, "table", 310, 1001}, last{p, "last", 100, 65};
 
   Weights() {
     p.allocate();
@@ -35,8 +36,9 @@ struct Weights {
     for (Parameter& w : p.all())
       for (Tensor copy : {w.packed, w.packed_transposed}) {
         if (!copy) continue;
-        all.push_back(host_copy<std::uint16_t>(copy));
-        host_write<std::uint16_t>(copy, std::vector<std::uint16_t>(all.back().size(), 0xFFFF));
+        std::uint16_t* const values = copy.data<std::uint16_t>();
+        all.emplace_back(values, values + copy.count());
+        std::fill_n(values, copy.count(), 0xFFFF);
       }
     return all;
   }

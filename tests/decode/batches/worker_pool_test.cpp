@@ -23,7 +23,9 @@ TEST(WorkerPool, WorkersRunOnTheirCores) {
     pool.run(64, [&](Context&, int worker, std::size_t) {
       const std::lock_guard lock(mutex);
       cores[worker] = processors_of_thread();
-      if (policy) EXPECT_EQ(memory_policy()->mode, local_memory().mode) << "a worker's caches are its own";
+      if (policy) {
+        EXPECT_EQ(memory_policy()->mode, local_memory().mode) << "a worker's caches are its own";
+      }
     });
     ASSERT_FALSE(cores.empty());
     for (const auto& [worker, bound] : cores)
