@@ -68,46 +68,57 @@ class Client(threading.Thread):
     """Sends requests until told to stop, and keeps the times of those that ended."""
 
     def __init__(self, o, port, number):
-        super().__init__()
-        self.o, self.port, self.random = o, port, random.Random(number)
-        self.ended, self.first, self.whole, self.tokens = threading.Event(), [], [], 0
+        super().__init__(daemon=True)
+        self.o, self.port, self.number, self.random = o, port, number, random.Random(number)
+        self.ended, self.first, self.whole, self.tokens, self.error = threading.Event(), [], [], 0, None
 
     def run(self):
         shared = "".join(random.Random(0).choices(string.ascii_lowercase, k=self.o.shared))
-        while not self.ended.is_set():
-            own = "".join(self.random.choices(string.ascii_lowercase, k=self.o.prompt - self.o.shared))
-            body = {"prompt": shared + own, "max_tokens": self.o.generate, "min_tokens": self.o.generate, "ignore_eos": True,
-                    "temperature": 0, "stream": True, "cache_prompt": True}
-            connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=600)
-            begun = time.time()
-            connection.request("POST", "/v1/completions", json.dumps(body), {"Content-Type": "application/json"})
-            answer = connection.getresponse()
-            if answer.status != 200:
-                sys.exit(answer.read().decode())
-            first = None
-            for line in answer:
-                if line.startswith(b"data:") and first is None:
-                    first = time.time()
-                if line.startswith(b"data: [DONE]"):
-                    break
-            if not self.ended.is_set():
-                self.first.append(first - begun), self.whole.append(time.time() - begun)
-                self.tokens += self.o.generate
+        try:
+            while not self.ended.is_set():
+                own = "".join(self.random.choices(string.ascii_lowercase, k=self.o.prompt - self.o.shared))
+                self.request(shared + own)
+        except (OSError, http.client.HTTPException, RuntimeError) as error:
+            self.error = error
+
+    def request(self, prompt):
+        body = {"prompt": prompt, "max_tokens": self.o.generate, "min_tokens": self.o.generate, "ignore_eos": True,
+                "temperature": 0, "stream": True, "cache_prompt": True}
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=600)
+        begun, first, done = time.monotonic(), None, False
+        connection.request("POST", "/v1/completions", json.dumps(body), {"Content-Type": "application/json"})
+        answer = connection.getresponse()
+        if answer.status != 200:
+            raise RuntimeError(f"status {answer.status}: {answer.read().decode()}")
+        for line in answer:
+            if line.startswith(b"data:") and first is None:
+                first = time.monotonic()
+            done = line.startswith(b"data: [DONE]")
+            if done:
+                break
+        connection.close()
+        if not done:
+            raise RuntimeError("the stream ended early")
+        if not self.ended.is_set():
+            self.first.append(first - begun), self.whole.append(time.monotonic() - begun)
+            self.tokens += self.o.generate
 
 
 def measure(o, start, clients):
     server = start(o, clients)
     try:
         all_clients = [Client(o, server.port, i) for i in range(clients)]
-        begun = time.time()
+        begun = time.monotonic()
         for c in all_clients:
             c.start()
         time.sleep(o.seconds)
         for c in all_clients:
             c.ended.set()
-        seconds = time.time() - begun
+        seconds = time.monotonic() - begun
         for c in all_clients:
             c.join()
+            if c.error:
+                sys.exit(f"client {c.number}: {c.error}")
     finally:
         server.stop()
     first = sorted(t for c in all_clients for t in c.first)
@@ -133,6 +144,8 @@ def main():
     parser.add_argument("--seconds", type=float, default=10)
     parser.add_argument("--rounds", type=int, default=1)
     o = parser.parse_args()
+    if not 0 <= o.shared <= o.prompt:
+        parser.error("--shared: expected at most --prompt")
     for clients in o.clients:
         for _ in range(o.rounds):
             ours = measure(o, tril, clients)
