@@ -21,6 +21,7 @@ class DraftModel : public Proposer {
   /// @param min_prob   no token is proposed after one that the draft finds less probable than this
   DraftModel(const SearchPlan& options, std::unique_ptr<Step> step, std::int64_t positions, float min_prob);
   void propose(Context& c, const Drafts& rows, std::vector<std::vector<std::int32_t>>& proposals) override;
+  bool has_model() const override { return true; }
 
  private:
   /// The likeliest allowed token after each row, with its log-probability if min_prob needs it; -1 where none is allowed.

@@ -73,18 +73,20 @@ std::int32_t ProposalLength::next(std::size_t rows) {
 void ProposalLength::add(const Measured& step) {
   Times& t = times_of(step.proposed.size());
   ++steps_, all_ += step.seconds;
+  t.tried[as_size(step.length)] = steps_;
+  if (!step.catches_up) t.seconds[as_size(step.length)].add_usual(step.seconds);
+  if (step.length == 0 || !t.seconds[0].known()) return;
+  for (const std::int32_t n : step.accepted)
+    for (std::int32_t i = 0; i < step.length && i <= n; ++i) agreed_[as_size(i)].add(i < n ? 1 : 0);
+
   const std::int64_t proposed = std::reduce(step.proposed.begin(), step.proposed.end(), std::int64_t{0});
   const std::int64_t accepted = std::reduce(step.accepted.begin(), step.accepted.end(), std::int64_t{0});
-  const std::int32_t length = proposed > 0 ? step.length : 0;  // a proposer with nothing to propose costs nothing
-  t.seconds[as_size(length)].add_usual(step.seconds), t.tried[as_size(length)] = steps_;
-  if (length == 0 || !t.seconds[0].known()) return;
-  for (const std::int32_t n : step.accepted)
-    for (std::int32_t i = 0; i < length && i <= n; ++i) agreed_[as_size(i)].add(i < n ? 1 : 0);
-
   const double of_token = t.seconds[0].value() / static_cast<double>(step.proposed.size());
   lost_ = std::max(0.0, lost_ + step.seconds - static_cast<double>(std::ssize(step.proposed) + accepted) * of_token);
-  if (best(t, 0) > 0 || accepted == proposed) {
+  if (best(t, 0) > 0 || (proposed > 0 && accepted == proposed)) {
     pause_ = first_pause, next_trial_ = steps_;
+  } else if (step.catches_up) {
+    next_trial_ = steps_;  // again, to measure the time
   } else {
     next_trial_ = steps_ + pause_;
     pause_ = std::min(2 * pause_, longest_pause);

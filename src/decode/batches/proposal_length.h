@@ -1,12 +1,13 @@
-// How many tokens to propose at a time in speculative decoding (speculative.h), by measurement: the number that makes most tokens per
-// second, which is none where the proposals are mostly wrong or the proposer is slow.
+// How many tokens to propose at a time in speculative decoding (speculative.h), by measurement: the number that makes most
+// tokens per second. That is none where proposals are mostly wrong or the proposer is slow.
 //
-// Step times are measured for each length. Acceptance is measured by place: p_i is the share of the rows in which the model agreed with
-// proposal i, among those where it agreed with all before. A step of length k makes 1 + p_1 + p_1 p_2 + ... + p_1 ... p_k tokens of a row
-// [Leviathan et al. 2023, section 3.3, with a probability for each place]. Both are averages that forget, since texts change.
+// Step times are measured for each length. Acceptance is measured by place: p_i is the share of the rows that had a proposal i
+// with which the model agreed, among those where it agreed with all before. A proposal that was not made counts as a
+// disagreement. A step of length k makes 1 + p_1 + p_1 p_2 + ... + p_1 ... p_k tokens of a row [Leviathan et al. 2023, section
+// 3.3, with a probability for each place]. Both are averages that forget, since texts change.
 //
-// A length that was not tried lately must be tried again, which may lose time. What is lost is counted, and no proposals are made while
-// the loss exceeds two steps plus 2% of the whole time.
+// A length that was not tried lately must be tried again, which may lose time. What is lost is counted, and nothing is proposed
+// while the loss exceeds the time of two steps plus 2% of the whole.
 #pragma once
 
 #include <algorithm>
@@ -28,10 +29,11 @@ class ProposalLength {
 
   /// What a step of length `length` did.
   struct Measured {
-    std::int32_t length = 0;
+    std::int32_t length = 0;                 ///< 0 too if the proposer has no model and proposed nothing
     std::span<const std::int32_t> proposed;  ///< [rows] their numbers
     std::span<const std::int32_t> accepted;  ///< [rows]
     double seconds = 0;                      ///< of the proposer and of the model
+    bool catches_up = false;                 ///< the proposer had to read more than this step's tokens before
   };
   void add(const Measured& step);
 

@@ -24,6 +24,9 @@ class Proposer {
   virtual ~Proposer() = default;
   /// Sets proposals[r] to at most most[r] tokens that may follow row r.
   virtual void propose(Context& c, const Drafts& rows, std::vector<std::vector<std::int32_t>>& proposals) = 0;
+  /// Whether it reads the text with a model, which takes time also where nothing is proposed, and more after steps in which it was
+  /// not asked.
+  virtual bool has_model() const { return false; }
 };
 
 }  // namespace tril::search

@@ -22,6 +22,7 @@ struct Sentence {
   std::size_t unread = 0;          // how many of them, at the end, the model has not read
   std::int32_t row = -1;           // in the last step
   std::int32_t wrong = 0;          // tokens at the end of this row that were rejected
+  std::size_t drafted = 0;         // tokens that the proposer has seen
   Clock::time_point begun = Clock::now();
 
   std::size_t proposed() const { return text.size() - known; }
@@ -43,12 +44,7 @@ class SpeculativeSearch {
       start_waiting(most_live);
       if (live_.empty()) return std::move(results_);
       if (!read_beginnings(c)) continue;
-      const double begun = seconds_now();
-      const bool only_new = std::all_of(live_.begin(), live_.end(), [](const Sentence& s) { return s.unread == 1; });
-      length_ = from_->length ? from_->length->next(live_.size()) : from_->most;
-      propose(c);
-      accept(read(c));
-      if (from_->length && only_new) measure(seconds_now() - begun);
+      timed_step(c);
     }
     start_waiting(all);
     cancel();
@@ -109,6 +105,20 @@ class SpeculativeSearch {
     }
   }
 
+  // A step whose length is chosen, if it may be, by the times and the acceptance of those before.
+  void timed_step(Context& c) {
+    const double begun = seconds_now();
+    length_ = from_->length ? from_->length->next(live_.size()) : from_->most;
+    const auto any = [&](auto is) { return std::any_of(live_.begin(), live_.end(), is); };
+    const bool drafts = length_ > 0 && from_->proposer.has_model();
+    // The first reading of a prompt says nothing of other steps.
+    const bool reads_prompt = any([&](const Sentence& s) { return s.unread > 1 || (drafts && s.drafted == 0); });
+    const bool catches_up = drafts && any([](const Sentence& s) { return s.known > s.drafted + 2; });
+    propose(c);
+    accept(read(c));
+    if (from_->length && !reads_prompt) measure(seconds_now() - begun, catches_up);
+  }
+
   // Room is left for the model's own token after the proposals.
   void propose(Context& c) {
     std::vector<std::span<const std::int32_t>> texts;
@@ -129,6 +139,7 @@ class SpeculativeSearch {
     accepted_.assign(live_.size(), 0);
     for (std::size_t i = 0; i < live_.size(); ++i) {
       live_[i].text.insert(live_[i].text.end(), proposed_[i].begin(), proposed_[i].end());
+      if (length_ > 0) live_[i].drafted = live_[i].text.size();
       from_->counts.proposed += std::ssize(proposed_[i]);
     }
     from_->counts.rows += std::ssize(live_);
@@ -209,10 +220,13 @@ class SpeculativeSearch {
     s.row = row;
   }
 
-  void measure(double seconds) const {
+  void measure(double seconds, bool catches_up) const {
     std::vector<std::int32_t> proposed;
-    for (const std::vector<std::int32_t>& p : proposed_) proposed.push_back(static_cast<std::int32_t>(p.size()));
-    from_->length->add({length_, proposed, accepted_, seconds});
+    bool some = false;
+    for (const std::vector<std::int32_t>& p : proposed_)
+      proposed.push_back(static_cast<std::int32_t>(p.size())), some |= !p.empty();
+    const std::int32_t length = some || from_->proposer.has_model() ? length_ : 0;
+    from_->length->add({length, proposed, accepted_, seconds, catches_up});
   }
 
   void cut(Sentence& s, StopReason why) {

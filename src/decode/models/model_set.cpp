@@ -34,8 +34,8 @@ void add_speculative_fields(Fields& f, ModelSetOptions& o) {
       "draft-precision", &o.draft_precision,
       "precision of the draft model's weights: `model` with fewer bits may be its own draft; unset: as `precision`"));
   f.add("draft-min-prob", &o.draft_min_prob,
-        "stop proposing after a token that the draft model finds less probable than this; 0: always propose "
-        "`draft_tokens`")
+        "stop proposing after a token that the draft model finds less probable than this; 0: never stop for "
+        "this")
       .at_least(0)
       .at_most(1);
   f.add("prompt-lookup", &o.prompt_lookup,
@@ -45,8 +45,7 @@ void add_speculative_fields(Fields& f, ModelSetOptions& o) {
       .at_most(1000);
   f.add("draft-tokens", &o.draft_tokens,
         "number of tokens proposed at a time; unset: up to 8, as many as are fastest by the acceptance and the times "
-        "that are "
-        "measured meanwhile, or none")
+        "that are measured meanwhile, or none")
       .at_least(1)
       .at_most(1000);
   f.excludes("draft-model", "prompt-lookup", "choose one of them to propose tokens");

@@ -37,7 +37,7 @@ class Simulation {
       }
       const double time =
           (1 + (some ? s.each * length : 0)) * std::exp(s.noise * (random_.uniform() + random_.uniform() - 1));
-      if (fixed < 0) length_.add({length, proposed, accepted, time});
+      if (fixed < 0) length_.add({some ? length : 0, proposed, accepted, time});
       seconds += time, ++steps_, asked_ += length;
     }
     return seconds;
@@ -96,6 +96,27 @@ TEST(ProposalLength, TheLongestIsRespected) {
   Simulation search(1);
   EXPECT_LT(search.make({.agreement = 0.9, .each = 0.1}, 1000), 650);
   EXPECT_LE(search.mean_length(), 1);
+}
+
+// A proposer with a model has to catch up after steps without proposals. This costs time, and is no measure of other steps.
+TEST(ProposalLength, ProposersThatCatchUp) {
+  for (const double agreement : {0.0, 0.9}) {
+    ProposalLength length(4);
+    double seconds = 0;
+    std::int64_t made = 0, waiting = 0;
+    RandomSequence random(1, 1);
+    for (; made < 3000; ++made) {
+      const std::int32_t k = length.next(1);
+      const bool catches_up = k > 0 && waiting > 1;
+      const std::vector<std::int32_t> proposed{k};
+      std::vector<std::int32_t> accepted{0};
+      while (accepted[0] < k && random.uniform() < agreement) ++accepted[0];
+      const double time = 1 + 0.15 * k + (catches_up ? 0.02 * static_cast<double>(waiting) : 0);
+      length.add({k, proposed, accepted, time, catches_up});
+      seconds += time, made += accepted[0], waiting = k > 0 ? 0 : waiting + 1;
+    }
+    EXPECT_LT(seconds, agreement > 0 ? 0.5 * 3000 : 1.035 * 3000) << agreement;
+  }
 }
 
 // A step that something else held up does not decide.
