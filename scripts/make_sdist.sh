@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes the source archive of the Python package: what `pip install tril-VERSION.tar.gz` compiles, with python/pyproject.toml at the
-# top. Takes the files that git has.
+# top. Takes the files that git has. Needs Python 3.11 for what package indexes show, which PKG-INFO says.
 #   make_sdist.sh FOLDER
 set -eu
 mkdir -p "$1"
@@ -16,7 +16,22 @@ cd "$scratch/$name"
 sed -E -e 's|^(cmake.source-dir = )"\.\."|\1"."|' -e 's|"\.\./|"|' -e 's|^(readme = )"|\1"python/|' \
   -e 's|^(wheel.packages = )\["tril"\]|\1["python/tril"]|' python/pyproject.toml >pyproject.toml
 rm python/pyproject.toml
-printf 'Metadata-Version: 2.1\nName: tril\nVersion: %s\n' "$version" >PKG-INFO
+python3 - "$version" >PKG-INFO <<'PYTHON'
+import sys
+import tomllib
+
+with open("pyproject.toml", "rb") as file:
+    project = tomllib.load(file)["project"]
+print("Metadata-Version: 2.1", "Name: tril", f"Version: {sys.argv[1]}", f"Summary: {project['description']}", sep="\n")
+print(f"License: {project['license']['text']}", f"Requires-Python: {project['requires-python']}", sep="\n")
+for name in project["classifiers"]:
+    print("Classifier:", name)
+for name in project["dependencies"]:
+    print("Requires-Dist:", name)
+print("Description-Content-Type: text/markdown", "", sep="\n")
+with open(project["readme"], encoding="utf-8") as file:
+    print(file.read(), end="")
+PYTHON
 cd ..
 tar --owner=0 --group=0 --sort=name -czf "$folder/$name.tar.gz" "$name"
 ls -l "$folder/$name.tar.gz"
