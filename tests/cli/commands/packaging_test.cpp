@@ -1,5 +1,5 @@
-// What is packed besides the program: the bill of materials, the terms of what is inside the module of Python, and its declared
-// options.
+// What is packed besides the program: the bill of materials, the terms of what is inside the module of Python, what its source
+// archive says of itself, and its declared options.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -103,6 +103,22 @@ TEST(TermsOfThePythonModule, AreFoundWithoutPip) {
 
   built.write("nanobind/ext/robin_map/include/tsl/robin_hash.h", "#ifndef TSL\n/* */");
   EXPECT_NE(gather().code, 0) << "a file without its terms";
+}
+
+// What a package index shows, and what it refuses an archive without.
+TEST(SourceArchiveOfPython, DescribesItself) {
+  const std::string needs =
+      "python3 -c 'import tomllib' 2>/dev/null && git -C '" + source + "' rev-parse >/dev/null 2>&1";
+  if (std::system(needs.c_str()) != 0) GTEST_SKIP() << "needs Python 3.11, and a checkout of git";
+  const ScratchFolder folder;
+  const Ran made = run_words({"/bin/sh", source + "/scripts/make_sdist.sh", folder.at("")});
+  ASSERT_EQ(made.code, 0) << made.err;
+  const std::string name = "tril-" + std::string(version);
+  const Ran read = run_words({"/usr/bin/env", "tar", "-xzOf", folder.at(name + ".tar.gz"), name + "/PKG-INFO"});
+  ASSERT_EQ(read.code, 0) << read.err;
+  EXPECT_TRUE(contains(read.out, "\nVersion: " + std::string(version) + "\n", "\nSummary: ", "\nRequires-Python: >=3",
+                       "\nRequires-Dist: numpy\n", "\nDescription-Content-Type: text/markdown\n\n# tril",
+                       file_text(source + "/python/README.md")));
 }
 
 // The options of a class of python/tril/_options.py, which make_options.py writes.
