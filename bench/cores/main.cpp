@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <exception>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -42,7 +43,10 @@ const std::vector<Shapes> models = {
 
 std::vector<Call> calls_of(const Shapes& s) {
   if (s.encoder_layers > 0) return {{"a step of 4 hypotheses", 4, 1, 32}};
-  return {{"a token", 1, 1, 512}, {"a token of 8 texts", 8, 1, 512}, {"a prompt of 512", 1, 512, 512}};
+  return {{"a token after 512", 1, 1, 512},
+          {"a token after 8,192", 1, 1, 8192},
+          {"a token of 8 texts", 8, 1, 512},
+          {"a prompt of 512", 1, 512, 512}};
 }
 
 struct Rounds {
@@ -124,8 +128,7 @@ void print_schedule(const Costs& costs, bool json) {
       if (!json)
         fmt::print(
             "\n{}, {}\n\n| threads | ms | speed-up | rounds | in rounds | one thread alone | waiting | most waiting in "
-            "| "
-            "its largest part / mean |\n|---|---|---|---|---|---|---|---|---|\n",
+            "| its largest part / mean |\n|---|---|---|---|---|---|---|---|---|\n",
             s.name, call.name);
       for (int threads = 1; threads <= 64; ++threads) {
         const Prediction p = predict(parts, costs, threads);
@@ -165,13 +168,21 @@ int run(int argc, char** argv) {
   bool json = false;
   double member_us = Costs{}.member * 1e6, pause_us = 0;
   int threads = 2;
+  constexpr double most_us = 1e6;
+  constexpr int usage = 2;
   CLI::App* const schedule = app.add_subcommand("schedule", "predict the division of a model's work");
   schedule->add_flag("--json", json, "print one JSON object");
-  schedule->add_option("--member-us", member_us, "microseconds that each member after the second adds to a round");
+  schedule->add_option("--member-us", member_us, "microseconds that each member after the second adds to a round")
+      ->check(CLI::Range(0.0, most_us));
   CLI::App* const rounds = app.add_subcommand("rounds", "measure empty rounds of a team");
   rounds->add_option("--threads", threads)->check(CLI::Range(1, 1024));
-  rounds->add_option("--work-us", pause_us, "microseconds of work of each member in a round");
-  CLI11_PARSE(app, argc, argv);
+  rounds->add_option("--work-us", pause_us, "microseconds of work of each member in a round")
+      ->check(CLI::Range(0.0, most_us));
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? 0 : usage;  // 0: help
+  }
   if (schedule->parsed()) {
     Costs costs = measured_costs();
     costs.member = member_us * 1e-6;
@@ -188,5 +199,10 @@ int run(int argc, char** argv) {
 }  // namespace tril::bench
 
 int main(int argc, char** argv) {
-  return tril::bench::run(argc, argv);
+  try {
+    return tril::bench::run(argc, argv);
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "bench_cores: %s\n", e.what());
+    return 1;
+  }
 }

@@ -37,6 +37,12 @@ def serial_share(seconds):
     return a / (a + b)
 
 
+def fitted_speedup(share, n):
+    """By the law; None if it leaves n threads no time, as a share below 0 does from some number of threads on."""
+    seconds = share + (1 - share) / n
+    return 1 / seconds if seconds > 0 else None
+
+
 def quantile(values, q):
     values = sorted(values)
     at = q * (len(values) - 1)
@@ -66,7 +72,7 @@ def analyse(speeds, draws=2000, seed=1):
         "largest_residual": max(abs(r) for r in residuals.values()),
         "exact": len(seconds) == 2,  # two points determine two numbers: the residual says nothing
         "speedup": {n: seconds[first] / t * first for n, t in seconds.items()},
-        "fitted_speedup": {n: (a + b) / (a + b / n) for n in seconds},
+        "fitted_speedup": {n: fitted_speedup(a / (a + b), n) for n in seconds},
     }
 
 
@@ -77,7 +83,7 @@ def svg(results, most):
     """Speed-up against threads: points with their runs' range, the fit as a line, and the diagonal."""
     width, height, left, bottom = 640, 420, 56, 48
     x = lambda n: left + (width - left - 24) * (n - 1) / max(1, most - 1)
-    y = lambda s: height - bottom - (height - bottom - 24) * (s - 1) / max(1, most - 1)
+    y = lambda s: height - bottom - (height - bottom - 24) * max(0, min(s, most)) / most  # what is outside lies on the edge
     colours = ["#2563eb", "#d97706", "#059669", "#7c3aed"]
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="12">',
@@ -85,8 +91,9 @@ def svg(results, most):
         f'<line x1="{x(1)}" y1="{y(1)}" x2="{x(most)}" y2="{y(most)}" stroke="#bbb" stroke-dasharray="4"/>',
     ]
     step = max(1, (most + 7) // 8)
-    for n in sorted({1, most} | set(range(step, most + 1, step))):
-        parts.append(f'<text x="{x(n):.1f}" y="{height - bottom + 18}" text-anchor="middle">{n}</text>')
+    for n in sorted({0, 1, most} | set(range(step, most + 1, step))):
+        if n > 0:
+            parts.append(f'<text x="{x(n):.1f}" y="{height - bottom + 18}" text-anchor="middle">{n}</text>')
         parts.append(f'<text x="{left - 8}" y="{y(n) + 4:.1f}" text-anchor="end">{n}</text>')
         parts.append(f'<line x1="{left}" x2="{width - 24}" y1="{y(n):.1f}" y2="{y(n):.1f}" stroke="#eee"/>')
     parts.append(f'<text x="{width / 2}" y="{height - 8}" text-anchor="middle">threads</text>')
@@ -94,11 +101,12 @@ def svg(results, most):
     for i, (name, r) in enumerate(results.items()):
         colour, share = colours[i % len(colours)], r["fit"]["serial_share"]
         curve = [1 + (most - 1) * k / 60 for k in range(61)]
-        line = " ".join(f"{x(n):.1f},{y(min(most, 1 / (share + (1 - share) / n))):.1f}" for n in curve)
+        ups = [fitted_speedup(share, n) for n in curve]
+        line = " ".join(f"{x(n):.1f},{y(most if up is None else up):.1f}" for n, up in zip(curve, ups))
         parts.append(f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="1.5"/>')
         alone = median(r["speeds"][min(r["speeds"])]) / min(r["speeds"])
         for n, runs in r["speeds"].items():
-            ends = [y(max(0.5, min(most * 1.05, s / alone))) for s in (min(runs), max(runs))]
+            ends = [y(s / alone) for s in (min(runs), max(runs))]
             parts.append(f'<line x1="{x(n):.1f}" x2="{x(n):.1f}" y1="{ends[0]:.1f}" y2="{ends[1]:.1f}" stroke="{colour}"/>')
             parts.append(f'<circle cx="{x(n):.1f}" cy="{y(median(runs) / alone):.1f}" r="3.5" fill="{colour}"/>')
         low, high = r["fit"]["serial_share_interval"]

@@ -78,6 +78,26 @@ class Script(unittest.TestCase):
         self.assertEqual(len(picture.getElementsByTagName("polyline")), 2)
         self.assertIn("serial 1", scaling.svg(results, 8))
 
+    def test_nothing_lies_outside_the_plot(self):
+        for share in (-0.1, -0.5, 1.0, 3.0):  # -0.1: no time is left for 11 threads
+            speeds = {n: [max(1.0, speed(n, share))] for n in (1, 2, 8)}
+            fit = dict(scaling.analyse(speeds, draws=10), serial_share=share)
+            for most in (2, 11, 21, 64):
+                drawn = {n: runs for n, runs in speeds.items() if n <= most}
+                picture = xml.dom.minidom.parseString(scaling.svg({"generate": {"speeds": drawn, "fit": fit}}, most))
+                ys = [float(p.split(",")[1]) for e in picture.getElementsByTagName("polyline")
+                      for p in e.getAttribute("points").split()]
+                for kind, names in (("circle", ["cy"]), ("line", ["y1", "y2"]), ("text", ["y"])):
+                    for e in picture.getElementsByTagName(kind):
+                        ys += [float(e.getAttribute(name)) for name in names]
+                self.assertGreaterEqual(min(ys), 0, (share, most))
+                self.assertLessEqual(max(ys), 420, (share, most))
+
+    def test_a_fit_without_time_has_no_speedup(self):
+        self.assertIsNone(scaling.fitted_speedup(-0.1, 11))
+        self.assertIsNone(scaling.fitted_speedup(-0.1, 64))
+        self.assertAlmostEqual(scaling.fitted_speedup(0.1, 4), 1 / (0.1 + 0.9 / 4))
+
     # A program in the place of tril, whose speeds are known.
     def test_measures_what_the_program_prints(self):
         with tempfile.TemporaryDirectory() as folder:
