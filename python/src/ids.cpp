@@ -53,10 +53,10 @@ struct Step {
   bool ended;
 };
 
-search::ParallelOptions parallel(const SharedModel& m, const IdSearch& wanted, const DecodingOptions& o) {
+search::ParallelOptions parallel(const SharedModel& m, const IdSearch& wanted, DecodingOptions o) {
+  m.loaded->place(o);
   search::ParallelOptions p = translator_options(o, m.opened().published, m.model(), m.tokenizer()).decoding;
   search::SearchPlan& s = p.search;
-  p.threads = m.loaded->threads, p.placement = placement_of(m.loaded->placement, p.threads);
   if (wanted.end_ids) s.eos_ids = *wanted.end_ids;
   s.bad_words.insert(s.bad_words.end(), wanted.bad_sequences.begin(), wanted.bad_sequences.end());
   s.suppress_ids.insert(s.suppress_ids.end(), wanted.suppressed.begin(), wanted.suppressed.end());

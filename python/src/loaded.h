@@ -23,28 +23,36 @@ struct LoadingOptions {
 Fields fields_of(LoadingOptions& o);
 
 struct Loaded {
-  explicit Loaded(const LoadingOptions& o, std::shared_ptr<const Tokenizer> tokenizer)
-      : model(o.decoding, std::move(tokenizer)),
+  Loaded(const LoadingOptions& o, std::shared_ptr<const Tokenizer> tokenizer)
+      : placed(placed_of(o.decoding)),
+        model(o.decoding, std::move(tokenizer)),
         others(o.others, o.decoding, *model.model, model.tokenizer.get()),
-        threads(thread_count(o.decoding.threads, o.decoding.placement)),
-        placement(o.decoding.placement),
         changed_by_(changed_weights_by(o.decoding)) {}
 
   /// The model with each weight by itself in float32, as gradients need it. The first call loads it.
   /// @throws Error(usage) if the model was loaded with `precision` or `adapter`
   const model::Model& weights_in_float32() const;
 
-  cli::LoadedModel model;
-  ModelSet others;
   /// Workers of one thread each, as the options say.
-  search::WorkerPool workers() const {
-    return search::WorkerPool(threads, kern::best(), placement_of(placement, threads));
+  search::WorkerPool workers() const { return workers_of(placed); }
+  /// Gives the options of a call the threads of this model, and their places.
+  void place(DecodingOptions& o) const {
+    o.threads = placed.threads, o.placement = placed.placement, o.settled = placed.settled;
   }
 
-  int threads;
-  PlacementOptions placement;
+  const DecodingOptions placed;  ///< threads, placement and settled alone
+  cli::LoadedModel model;
+  ModelSet others;
 
  private:
+  // Settled once: every call uses it, whatever thread makes the call.
+  static DecodingOptions placed_of(const DecodingOptions& o) {
+    DecodingOptions placed;
+    placed.threads = o.threads, placed.placement = o.placement;
+    settle_placement(placed);
+    return placed;
+  }
+
   std::string changed_by_;
   mutable std::mutex mutex_;
   mutable std::unique_ptr<const model::Model> trained_form_;

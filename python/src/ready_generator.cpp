@@ -43,7 +43,7 @@ ReadyGenerator::ReadyGenerator(std::shared_ptr<const Loaded> loaded, const std::
 void ReadyGenerator::make() {
   const cli::LoadedModel& m = loaded_->model;
   search::check_language_model(*m.model, *m.tokenizer);
-  options_.decoding.threads = loaded_->threads, options_.decoding.placement = loaded_->placement;
+  loaded_->place(options_.decoding);
   settled_ = generator_options(options_.decoding, m.published, *m.model, *m.tokenizer);
   search::SearchPlan& s = settled_.decoding.search;
   if (options_.logprobs && s.has_beam())

@@ -154,7 +154,7 @@ class ReadyTranslator {
 
   void make() {
     const cli::LoadedModel& m = loaded_->model;
-    options_.decoding.threads = loaded_->threads, options_.decoding.placement = loaded_->placement;
+    loaded_->place(options_.decoding);
     settled_.emplace(cli::settle(options_, m, loaded_->others, options_.scores));
     const search::SearchPlan& s = settled_->options.decoding.search;
     if (!options_.phrases.empty()) settled_->options.terminology = given_terms(m, s);

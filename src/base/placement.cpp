@@ -14,10 +14,6 @@
 namespace tril {
 namespace {
 
-bool is_core_list(const std::string& pin) {
-  return pin != "none" && pin != "compact" && pin != "spread";
-}
-
 std::vector<int> listed_cores(const std::string& pin) {
   const auto cores = read_core_list(pin);
   if (!cores)
@@ -38,7 +34,7 @@ std::vector<int> cores_of(const PlacementOptions& o, int threads) {
   const std::vector<int> allowed = processors_of_thread();
   if (allowed.empty()) fail_usage("pin", "this system has no call that binds a thread to a core", "leave it out");
   std::vector<int> cores;
-  if (is_core_list(o.pin)) {
+  if (lists_cores(o)) {
     cores = listed_cores(o.pin);
     std::vector<int> missing;
     for (const int core : cores)
@@ -68,8 +64,7 @@ MemoryPolicy policy_of(Numa numa, MemoryOf users) {
 void add_numa_field(Fields& f, Numa& numa) {
   f.add("numa", &numa,
         "where memory lies on a machine of several nodes; interleave: the weights, and caches that threads share, on "
-        "all "
-        "nodes in turn; local: on the node of the thread that writes it first; none: as the process was started",
+        "all nodes in turn; local: on the node of the thread that writes it first; none: as the process was started",
         {{"none", Numa::none}, {"interleave", Numa::interleave}, {"local", Numa::local}})
       .free_to_change();
 }
@@ -77,21 +72,19 @@ void add_numa_field(Fields& f, Numa& numa) {
 void add_placement_fields(Fields& f, PlacementOptions& o) {
   f.add("pin", &o.pin,
         "bind each thread to a core of its own; compact: neighbours first; spread: the nodes of memory in turn; or a "
-        "list "
-        "such as 0-3,8; none: the system moves threads")
+        "list such as 0-3,8; none: the system moves threads")
       .value_name("CORES")
       .free_to_change();
   add_numa_field(f, o.numa);
 }
 
 int thread_count(std::int64_t wanted, const PlacementOptions& o) {
-  if (wanted == 0 && is_core_list(o.pin))
-    return std::max(1, static_cast<int>(std::ssize(listed_cores(o.pin))) - o.before);
+  if (wanted == 0 && lists_cores(o)) return std::max(1, static_cast<int>(std::ssize(listed_cores(o.pin))) - o.before);
   return thread_count(wanted);
 }
 
 bool lists_cores(const PlacementOptions& o) {
-  return is_core_list(o.pin);
+  return o.pin != "none" && o.pin != "compact" && o.pin != "spread";
 }
 
 Numa settled_numa(Numa numa) {
@@ -100,11 +93,13 @@ Numa settled_numa(Numa numa) {
   if (!before)
     fail_usage("numa", "this system has no policies for the memory of several nodes, or a container forbids them",
                "leave it out, or let the container use set_mempolicy (CAP_SYS_NICE)");
+  std::string problem;
   for (const MemoryOf users : {MemoryOf::all_threads, MemoryOf::one_thread})
-    if (const std::string problem = set_memory_policy(policy_of(numa, users)); !problem.empty())
-      fail_usage("numa", fmt::format("the system refuses the policy for memory ({})", problem),
-                 "leave it out, or let the container use set_mempolicy (CAP_SYS_NICE)");
-  set_memory_policy(*before);
+    if (problem.empty()) problem = set_memory_policy(policy_of(numa, users));
+  set_memory_policy(*before);  // whether or not one of them is refused
+  if (!problem.empty())
+    fail_usage("numa", fmt::format("the system refuses the policy for memory ({})", problem),
+               "leave it out, or let the container use set_mempolicy (CAP_SYS_NICE)");
   if (memory_nodes() == 1)
     logger()->warn("{}: this process has memory on one node only, so where its pages lie does not change", "numa");
   return numa;

@@ -65,8 +65,10 @@ std::vector<Processor> read_processors(const std::vector<int>& numbers, const st
     else
       p.node = std::max(0, std::atoi(line_of_file(topology / "physical_package_id").c_str()));
     if (const auto siblings = read_core_list(line_of_file(topology / "thread_siblings_list")))
-      p.sibling =
-          static_cast<int>(std::count_if(siblings->begin(), siblings->end(), [&](int s) { return s < number; }));
+      // Of those of its core that are given: if a core's first hardware thread is not, its second is as good as any first.
+      p.sibling = static_cast<int>(std::count_if(siblings->begin(), siblings->end(), [&](int s) {
+        return s < number && std::find(numbers.begin(), numbers.end(), s) != numbers.end();
+      }));
     all.push_back(p);
   }
   return all;

@@ -1,7 +1,5 @@
 #include "dist/ranks.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -9,8 +7,10 @@
 #include <utility>
 
 #include "base/as_size.h"
+#include "base/core_list.h"
 #include "base/cores.h"
 #include "base/error.h"
+#include "base/processors.h"
 #include "dist/courier.h"
 #include "dist/launch.h"
 
@@ -43,6 +43,7 @@ std::shared_ptr<Ranks> Ranks::join(const RanksOptions& options) {
   ranks->hosts_.assign(as_size(ranks->size_), "");
   ranks->courier_ = std::move(world.courier);
   ranks->hosts_ = ranks->all_gather(host_name());
+  ranks->places_ = ranks->all_gather(host_name() + " " + core_list_text(processors_of_thread()));
   return ranks;
 }
 
@@ -73,9 +74,11 @@ std::string Ranks::shrink() {
   for (std::size_t r = 0; r < left.size(); ++r) {  // the remaining ranks are renumbered in order
     numbers_[r] = numbers_[as_size(left[r])];
     hosts_[r] = hosts_[as_size(left[r])];
+    places_[r] = places_[as_size(left[r])];
   }
   numbers_.resize(left.size());
   hosts_.resize(left.size());
+  places_.resize(left.size());
   rank_ = rank;
   size_ = static_cast<int>(left.size());
   lost_some_ = true;
@@ -199,19 +202,18 @@ void Ranks::abandon() {
   if (courier_) courier_->abandon();
 }
 
-int Ranks::neighbours() const {
+int Ranks::sharers() const {
   if (size_ == 1) return 1;
-  return static_cast<int>(std::count(hosts_.begin(), hosts_.end(), hosts_[as_size(rank_)]));
+  return static_cast<int>(std::count(places_.begin(), places_.end(), places_[as_size(rank_)]));
 }
 
-int Ranks::neighbours_before() const {
-  if (size_ == 1 || thread_count(0) < sysconf(_SC_NPROCESSORS_ONLN)) return 0;
-  return static_cast<int>(std::count(hosts_.begin(), hosts_.begin() + rank_, hosts_[as_size(rank_)]));
+int Ranks::sharers_before() const {
+  if (size_ == 1) return 0;
+  return static_cast<int>(std::count(places_.begin(), places_.begin() + rank_, places_[as_size(rank_)]));
 }
 
 int Ranks::share_of_cores() const {
-  const int own = thread_count(0), all = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
-  return own < all ? own : std::max(1, own / neighbours());
+  return std::max(1, thread_count(0) / sharers());
 }
 
 }  // namespace tril::dist

@@ -72,12 +72,12 @@ class Ranks {
   bool first() const { return rank_ == 0; }
   /// The number of ranks at the start, including lost ones.
   int started() const { return started_; }
-  /// The number of ranks on this machine.
-  int neighbours() const;
-  /// How many of them come before this one, by their numbers; 0 if the launcher has assigned cores to each.
-  int neighbours_before() const;
-  /// The number of threads for this rank: its machine's cores, divided among the ranks there unless the launcher has
-  /// assigned cores already.
+  /// The number of ranks on this machine that may run on the same processors as this one, with itself: 1 if the launcher has
+  /// given each its own.
+  int sharers() const;
+  /// How many of them come before this one, by their numbers.
+  int sharers_before() const;
+  /// The number of threads for this rank: the cores that it may use, divided among the ranks that may use the same.
   int share_of_cores() const;
   /// "rank 3 (node17)", by the number that its launcher has given it.
   std::string name_of(int rank) const;
@@ -123,9 +123,10 @@ class Ranks {
   std::string names_of(std::span<const int> ranks) const;
 
   int rank_ = 0, size_ = 1, started_ = 1;
-  std::vector<int> numbers_{0};         // by rank: its number at the start
-  std::vector<std::string> hosts_{""};  // by rank; "": unknown
-  std::unique_ptr<Courier> courier_;    // null in a job of one rank
+  std::vector<int> numbers_{0};          // by rank: its number at the start
+  std::vector<std::string> hosts_{""};   // by rank; "": unknown
+  std::vector<std::string> places_{""};  // by rank: its host and the processors on which it may run
+  std::unique_ptr<Courier> courier_;     // null in a job of one rank
   bool outlives_ = false, lost_some_ = false;
   std::chrono::milliseconds silence_{};
 };

@@ -63,6 +63,12 @@ TEST(Placement, OrdersProcessorsByNodeAndCore) {
     const auto some = read_processors({1, 2, 3, 5, 6}, machine.root);
     EXPECT_EQ(compact_order(some), (Cores{1, 2, 3, 5, 6}));
     EXPECT_EQ(spread_order(some), (Cores{1, 2, 3, 5, 6}));
+    const auto without_first = read_processors({1, 4, 5}, machine.root);  // 4 has its core to itself: 0 is not allowed
+    EXPECT_EQ(compact_order(without_first), (Cores{1, 4, 5}));
+    EXPECT_EQ(without_first[1], (Processor{.number = 4, .node = 0, .sibling = 0}));
+    const auto last = read_processors({1, 5, 6}, machine.root);  // 5 shares a core with 1, 6 shares none
+    EXPECT_EQ(compact_order(last), (Cores{1, 6, 5}));
+    EXPECT_EQ(spread_order(last), (Cores{1, 6, 5}));
   }
 }
 

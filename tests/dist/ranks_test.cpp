@@ -42,7 +42,8 @@ TEST(RanksAlone, IsTheFirstOfOne) {
   EXPECT_EQ(ranks->rank(), 0);
   EXPECT_EQ(ranks->size(), 1);
   EXPECT_TRUE(ranks->first());
-  EXPECT_EQ(ranks->neighbours(), 1);
+  EXPECT_EQ(ranks->sharers(), 1);
+  EXPECT_EQ(ranks->sharers_before(), 0);
   EXPECT_EQ(ranks->share_of_cores(), thread_count(0));
   EXPECT_EQ(ranks->name_of(0), "rank 0");
 }

@@ -29,9 +29,10 @@ struct AttendOptions {
 };
 
 Fields fields_of(AttendOptions& o) {
-  Fields f;
-  f.group("Model");
-  add_model_fields(f, o.decoding);
+  Fields f, of_model;
+  of_model.group("Model");
+  add_model_fields(of_model, o.decoding);
+  f.include(of_model, {"model", "adapter", "precision"});  // a pass is short: it has one thread
   f.group("Text");
   f.add("source", &o.source, "source sentence; unset: the first line of standard input").letter('s').value_name("TEXT");
   f.add("target", &o.target,

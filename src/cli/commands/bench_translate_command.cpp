@@ -60,9 +60,11 @@ double percentile(std::vector<double> values, double p) {
 nlohmann::ordered_json profile_of(const model::Model& model, const search::ParallelOptions& o,
                                   std::span<const std::vector<std::int32_t>> sources,
                                   std::span<const search::Request> requests) {
+  const std::unique_ptr<Team> team = o.batch_size == 1 ? search::team_of_one(model, o.threads, o.placement) : nullptr;
+  const PinnedThread pinned(o.placement, 0);
+  const MemoryPlaced memory(o.placement.numa, team ? MemoryOf::all_threads : MemoryOf::one_thread);
   Arena arena;
   Context c(arena, o.deterministic ? kern::batch_invariant(kern::best()) : kern::best());
-  const std::unique_ptr<Team> team = o.batch_size == 1 ? search::team_of_one(model, o.threads, o.placement) : nullptr;
   c.set_team(team.get());
   search::Session session(c, model, o.session);
   const auto batch = static_cast<std::size_t>(o.batch_size);

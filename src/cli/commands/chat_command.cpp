@@ -139,6 +139,7 @@ class Chat {
         constraint_(make_constraint(o.constraint, *tokenizer_)),
         talk_fields_(talk_fields(o)) {
     search::check_language_model(*model_, *tokenizer_);
+    settle_placement(o_.decoding);  // before this thread is pinned
     const search::GeneratorOptions g = generator_options(o_.decoding, published_, *model_, *tokenizer_);
     const search::ParallelOptions& p = g.decoding;
     team_ = search::team_of_one(*model_, p.threads, p.placement);

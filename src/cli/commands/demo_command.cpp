@@ -145,12 +145,18 @@ int run_shown(const App& app, const DemoOptions& o, std::vector<std::string> arg
   return App(app).run(args);
 }
 
-std::vector<std::string> translations(const DemoOptions& o, const Places& places, const std::vector<DemoPair>& pairs) {
-  const auto source = model::ModelSource::open(places.model());
-  const std::unique_ptr<model::Model> m = model::load(source);
+DecodingOptions decoding_of(const DemoOptions& o, const Places& places) {
   DecodingOptions decoding;
   decoding.model = places.model();
   decoding.threads = o.threads, decoding.placement = o.placement;
+  settle_placement(decoding);
+  return decoding;
+}
+
+std::vector<std::string> translations(const DemoOptions& o, const Places& places, const std::vector<DemoPair>& pairs) {
+  const auto source = model::ModelSource::open(places.model());
+  const DecodingOptions decoding = decoding_of(o, places);
+  const std::unique_ptr<model::Model> m = load_model(source, decoding);
   const std::shared_ptr<const Tokenizer> tokenizer = source.tokenizer();
   search::Translator translator(*m, tokenizer, translator_options(decoding, source.generation(), *m, *tokenizer));
   std::vector<std::string> sources, found;
@@ -275,11 +281,9 @@ TaskResult measure_pairs(const DemoOptions& o, const Places& places, const std::
 // Continues each beginning by sampling, up to the end of the line.
 TaskResult measure_stories(const DemoOptions& o, const Places& places, const std::vector<DemoPair>& test) {
   const auto source = model::ModelSource::open(places.model());
-  const std::unique_ptr<model::Model> m = model::load(source);
+  DecodingOptions decoding = decoding_of(o, places);
+  const std::unique_ptr<model::Model> m = load_model(source, decoding);
   const std::shared_ptr<const Tokenizer> tokenizer = source.tokenizer();
-  DecodingOptions decoding;
-  decoding.model = places.model(), decoding.threads = o.threads;
-  decoding.placement = o.placement;
   decoding.search.sampling = true, decoding.search.top_k = 0;
   decoding.search.stops = {"\n"};
   search::Generator generator(*m, tokenizer, generator_options(decoding, source.generation(), *m, *tokenizer));

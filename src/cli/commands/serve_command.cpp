@@ -95,8 +95,8 @@ void check_origins(const std::vector<std::string>& origins) {
 
 void run_server(ServeOptions o, const ServerSignals& signals) {
   check_origins(o.cors_origins);
-  const int threads = thread_count(o.decoding.threads, o.decoding.placement);
-  placement_of({.pin = o.decoding.placement.pin}, threads);  // reports mistakes before models are loaded
+  settle_placement(o.decoding);  // reports mistakes before models are loaded, and warns once for all of them
+  const int threads = static_cast<int>(o.decoding.threads);
   const serve::TrustedProxies proxies(o.trusted_proxies);
   serve::ServiceOptions options;
   options.keys = keys_of(o);

@@ -30,6 +30,15 @@ void warn_of_unknown(std::int64_t tokens) {
     logger()->warn("unknown tokens, for characters that are not in the vocabulary: {}", format_count(tokens));
 }
 
+void settle_placement(DecodingOptions& o) {
+  o.threads = thread_count(o.threads, o.placement);
+  o.settled = placement_of(o.placement, static_cast<int>(o.threads));
+}
+
+Placement placement_of(const DecodingOptions& o) {
+  return o.settled ? *o.settled : placement_of(o.placement, thread_count(o.threads, o.placement));
+}
+
 std::unique_ptr<model::Model> load_model(const model::ModelSource& source, const DecodingOptions& o) {
   const MemoryPlaced memory(o.placement.numa, MemoryOf::all_threads);
   std::unique_ptr<model::Model> m =
@@ -172,8 +181,7 @@ std::size_t sentences_at_a_time(std::int64_t weights, std::int64_t batch_size, s
 }
 
 search::WorkerPool workers_of(const DecodingOptions& o) {
-  const int threads = thread_count(o.threads, o.placement);
-  return search::WorkerPool(threads, kern::best(), placement_of(o.placement, threads));
+  return search::WorkerPool(thread_count(o.threads, o.placement), kern::best(), placement_of(o));
 }
 
 bool keeps_int8(const DecodingOptions& o, const model::Model& m) {
@@ -192,7 +200,7 @@ void set_decoding(const DecodingOptions& o, const model::Model& m, const Tokeniz
   search::add_biases(o.logit_bias, tokenizer, "logit_bias", p.search);
   p.batch_size = static_cast<std::int32_t>(o.batch_size);
   p.threads = thread_count(o.threads, o.placement);
-  p.placement = placement_of(o.placement, p.threads);
+  p.placement = placement_of(o);
   p.session.cache.use = !o.no_cache;
   p.session.cache.kept = {.precision = keeps_int8(o, m) ? nn::KvCache::Precision::int8 : nn::KvCache::Precision::fp32,
                           .window = static_cast<std::int32_t>(o.attention_window),

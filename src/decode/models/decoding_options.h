@@ -30,6 +30,7 @@ struct DecodingOptions {
   std::optional<std::string> precision;  ///< none: as stored in the directory
   std::int64_t threads = 0;              ///< 0: all cores
   PlacementOptions placement;            ///< of the threads and their memory
+  std::optional<Placement> settled;      ///< by settle_placement(); none: when the options are used
   std::int64_t batch_size = 32;
   SearchOptions search;
   bool no_cache = false;
@@ -39,6 +40,11 @@ struct DecodingOptions {
   std::vector<std::string> logit_bias;
 };
 
+/// Settles `threads`, `pin` and `numa` once for all later uses of `o`: a thread that is pinned by then has one core, and warnings
+/// come once. @throws Error(usage) as placement_of()
+void settle_placement(DecodingOptions& o);
+/// The settled placement, or that of the calling thread.
+Placement placement_of(const DecodingOptions& o);
 /// Loads the model with its precision and adapter, where `numa` places it.
 std::unique_ptr<model::Model> load_model(const model::ModelSource& source, const DecodingOptions& o);
 /// "precision" or "adapter" if it makes load_model() differ from the stored weights in float32, as gradients need them; else "".

@@ -53,9 +53,9 @@ Placement worker_placement(const RunOptions& run, Numa numa) {
 void share_cores(RunOptions& run, const dist::Ranks& ranks) {
   if (ranks.size() == 1) return;
   if (run.threads == 0)
-    run.threads = lists_cores(run.placement) ? std::max(1, thread_count(0, run.placement) / ranks.neighbours())
+    run.threads = lists_cores(run.placement) ? std::max(1, thread_count(0, run.placement) / ranks.sharers())
                                              : ranks.share_of_cores();
-  run.placement.before = ranks.neighbours_before() * worker_threads(run);
+  run.placement.before = ranks.sharers_before() * worker_threads(run);
 }
 
 int batch_parts(const RunOptions& run) {

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "base/processors.h"
 #include "base/rng.h"
 #include "support/run_program.h"
 #include "support/serve_program.h"
@@ -125,6 +126,27 @@ TEST_F(Chat, AnswersRemembersAndObeysCommands) {
   EXPECT_EQ(std::count(retried.out.begin(), retried.out.end(), '\n'), 2);
   EXPECT_EQ(chat("/load " + saved + "\n", {}).code, 0);
   EXPECT_EQ(chat("how are you?\n", {"--load", saved}).code, 0);
+}
+
+// Placement is settled before the thread that answers is bound to its core, and warnings come once.
+TEST_F(Chat, AnswersEachTimeWhereItIsPinned) {
+  const std::string questions = "how are you?\n/set temperature 0.5\nand you?\n";
+  const Ran free = chat(questions, {"--threads", "1"});
+  ASSERT_EQ(free.code, 0) << free.err;
+  const bool several = processors_of_thread().size() > 1;
+  const Ran pinned = chat(questions, {"--threads", several ? "2" : "1", "--pin", "compact"});
+  ASSERT_EQ(pinned.code, 0) << pinned.err;
+  EXPECT_EQ(pinned.out, free.out);
+  if (!memory_policy()) return;
+  const Ran placed = chat(questions, {"--threads", several ? "2" : "1", "--pin", "compact", "--numa", "local"});
+  ASSERT_EQ(placed.code, 0) << placed.err;
+  EXPECT_EQ(placed.out, free.out);
+  const std::string warning = "memory on one node only";
+  const std::size_t first = placed.err.find(warning);
+  EXPECT_EQ(first != std::string::npos, memory_nodes() == 1) << placed.err;
+  if (first != std::string::npos) {
+    EXPECT_EQ(placed.err.find(warning, first + 1), std::string::npos) << placed.err;
+  }
 }
 
 // An invalid chat template is reported when the model is loaded, not at the first conversation.

@@ -19,6 +19,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "base/cores.h"
 #include "base/error.h"
 #include "base/rng.h"
 
@@ -58,7 +59,9 @@ TEST(Ranks, EachIsItselfAndKnowsTheOthers) {
   EXPECT_EQ(launch.rank, ranks->rank());
   EXPECT_EQ(launch.size, ranks->size());
   EXPECT_EQ(ranks->first(), ranks->rank() == 0);
-  EXPECT_EQ(ranks->neighbours(), ranks->size()) << "all are on this machine";
+  EXPECT_EQ(ranks->sharers(), ranks->size()) << "all are on this machine, and none is tied to cores of its own";
+  EXPECT_EQ(ranks->sharers_before(), ranks->rank());
+  EXPECT_EQ(ranks->share_of_cores(), std::max(1, thread_count(0) / ranks->size()));
   char host[256] = {};
   gethostname(host, sizeof host - 1);
   EXPECT_EQ(name_of(launch), fmt::format("rank {} ({})", ranks->rank(), host));
@@ -381,7 +384,7 @@ int go_on_without_the_dead() {
   const std::string second = ranks->name_of(1), last = ranks->name_of(3);
   std::string lost = outlive({1});
   check(lost == second, "lost", "{} instead of {}", lost, second);
-  check(ranks->size() == 3 && ranks->neighbours() == 3, "left", "{} ranks", ranks->size());
+  check(ranks->size() == 3 && ranks->sharers() == 3, "left", "{} ranks", ranks->size());
   std::vector<double> sum{1.0 + ranks->rank()};
   ranks->all_reduce(sum);
   check(sum[0] == 6, "sum", "{} of 3 ranks", sum[0]);
