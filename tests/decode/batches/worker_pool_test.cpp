@@ -1,7 +1,10 @@
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <condition_variable>
 #include <map>
 #include <mutex>
+#include <set>
 
 #include "decode/batches/parallel.h"
 
@@ -19,15 +22,25 @@ TEST(WorkerPool, WorkersRunOnTheirCores) {
     placement.numa = policy ? Numa::interleave : Numa::none;
     WorkerPool pool(threads, kern::best(), placement);
     std::mutex mutex;
+    std::condition_variable all_came;
+    bool waits = true;
     std::map<int, std::vector<int>> cores;
     pool.run(64, [&](Context&, int worker, std::size_t) {
-      const std::lock_guard lock(mutex);
+      std::unique_lock lock(mutex);
       cores[worker] = processors_of_thread();
+      all_came.notify_all();  // none takes the jobs of those that have not begun
+      if (waits)
+        waits = all_came.wait_for(lock, std::chrono::seconds(30), [&] { return std::ssize(cores) == threads; });
       if (policy) {
         EXPECT_EQ(memory_policy()->mode, local_memory().mode) << "a worker's caches are its own";
       }
     });
-    ASSERT_FALSE(cores.empty());
+    ASSERT_EQ(std::ssize(cores), threads);
+    if (pin != "none") {
+      std::set<std::vector<int>> distinct;
+      for (const auto& [worker, bound] : cores) distinct.insert(bound);
+      EXPECT_EQ(std::ssize(distinct), threads) << "each has a core of its own";
+    }
     for (const auto& [worker, bound] : cores)
       EXPECT_EQ(bound, pin == "none" ? allowed : std::vector<int>{placement.cores[static_cast<std::size_t>(worker)]});
     EXPECT_EQ(processors_of_thread(), allowed);

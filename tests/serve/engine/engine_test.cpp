@@ -5,7 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
+#include <condition_variable>
 #include <future>
+#include <mutex>
 #include <set>
 
 #include "decode/batches/session.h"
@@ -137,9 +140,13 @@ TEST(Engine, WorkersRunOnTheirCores) {
   const std::vector<int> allowed = processors_of_thread();
   Statistics statistics;
   EngineOptions o;
-  o.threads = std::min(2, static_cast<int>(allowed.size()));
+  if (allowed.size() < 2) GTEST_SKIP() << "two workers need two cores";
+  o.threads = 2;
+  o.batch_size = 2;  // one worker cannot take all
   o.placement = placement_of({.pin = "compact"}, o.threads);
   std::mutex mutex;
+  std::condition_variable both_came;
+  bool waits = true;
   std::set<std::vector<int>> bound;
   {
     Engine engine(gpt2(200), o, statistics);
@@ -147,14 +154,16 @@ TEST(Engine, WorkersRunOnTheirCores) {
     for (int i = 0; i < 12; ++i) {
       asked.push_back(std::make_unique<Asked>(options(1, true), 60));
       asked.back()->work->on_token = [&](const search::NewToken&) {
-        const std::lock_guard lock(mutex);
+        std::unique_lock lock(mutex);
         bound.insert(processors_of_thread());
+        both_came.notify_all();
+        if (waits) waits = both_came.wait_for(lock, std::chrono::seconds(30), [&] { return bound.size() == 2; });
       };
       ASSERT_EQ(engine.submit({&asked.back()->work, 1}), Engine::Answer::taken);
     }
     for (const auto& a : asked) a->get();
   }
-  ASSERT_FALSE(bound.empty());
+  EXPECT_EQ(bound.size(), 2u) << "each worker has a core of its own";
   for (const std::vector<int>& cores : bound) {
     ASSERT_EQ(cores.size(), 1u) << "a worker has one core";
     EXPECT_TRUE(std::count(o.placement.cores.begin(), o.placement.cores.end(), cores[0]));
