@@ -24,10 +24,11 @@ std::vector<int> listed_cores(const std::string& pin) {
 }
 
 [[noreturn]] void refuse(const std::vector<int>& cores, const std::vector<int>& allowed) {
-  fail_usage("pin",
-             fmt::format("this process may not run on {} {}, which do not exist or are not allowed to it; allowed: {}",
-                         cores.size() == 1 ? "core" : "cores", core_list_text(cores), core_list_text(allowed)),
-             "choose among the allowed ones, or widen the process's own limits (taskset, cpuset)");
+  fail_usage(
+      "pin",
+      fmt::format("this process may not run on {} {} (missing on this machine, or not allowed to it); allowed: {}",
+                  cores.size() == 1 ? "core" : "cores", core_list_text(cores), core_list_text(allowed)),
+      "choose among the allowed ones, or widen the process's own limits (taskset, cpuset)");
 }
 
 std::vector<int> cores_of(const PlacementOptions& o, int threads) {
