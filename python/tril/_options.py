@@ -248,8 +248,8 @@ class TranslatorOptions(TranslateOptions, total=False):
     """precision of the draft model's weights: `model` with fewer bits may be its own draft; unset: as `precision`"""
 
     draft_min_prob: float
-    """stop proposing after a token that the draft model finds less probable than this; 0: always propose
-    `draft_tokens` (from 0 to 1)"""
+    """stop proposing after a token that the draft model finds less probable than this; 0: never stop for this (from 0
+    to 1)"""
 
     prompt_lookup: int
     """speculative decoding without a draft model: propose what followed an earlier occurrence of the last N tokens, or
@@ -437,8 +437,8 @@ class GeneratorOptions(GenerateOptions, total=False):
     """precision of the draft model's weights: `model` with fewer bits may be its own draft; unset: as `precision`"""
 
     draft_min_prob: float
-    """stop proposing after a token that the draft model finds less probable than this; 0: always propose
-    `draft_tokens` (from 0 to 1)"""
+    """stop proposing after a token that the draft model finds less probable than this; 0: never stop for this (from 0
+    to 1)"""
 
     prompt_lookup: int
     """speculative decoding without a draft model: propose what followed an earlier occurrence of the last N tokens, or
