@@ -86,7 +86,7 @@ template <class Format, class Meanwhile>
 HWY_INLINE void MultiplyTiles(const BlockRow* rows, const TiledSection<Format>& u, TileSums<Format>& sums,
                               const Meanwhile& meanwhile) {
   constexpr int stride = sizeof sums.of[0][0];
-  constexpr std::size_t steps = u.lines / 16;
+  constexpr std::size_t steps = TiledSection<Format>::lines / 16;
   _tile_zero(0);
   _tile_zero(1);
   _tile_zero(2);
