@@ -31,6 +31,9 @@ class ProcessorsTest : public ::testing::TestWithParam<Processor> {};
 TEST_P(ProcessorsTest, TrainAndTranslateAsThisOneDoes) {
   if (access(emulator, X_OK) != 0)
     GTEST_SKIP() << "there is no " << emulator << " here: other processors are not tested";
+#ifndef __x86_64__
+  GTEST_SKIP() << "this program is for other processors";
+#endif
 #ifdef __AVX__
   GTEST_SKIP() << "this program is compiled for the machine at hand";
 #endif
