@@ -86,7 +86,7 @@ soak: configure ## the long forms of the fuzz, kill and soak tests (SECONDS_EACH
 	@TRIL_SOAK_SECONDS=1800 TRIL_SLOW_CLIENTS=256 $(BUILD)/tests/test_serve --gtest_filter='*Soak*'
 	@TRIL_SOAK_RANK_SECONDS=1200 $(BUILD)/tests/test_cli --gtest_filter='RankSoak.*'
 	@scripts/deps.sh mkdocs-material doxygen && scripts/make_site.sh
-	@scripts/check_arm64.sh
+	@scripts/check_arm64.sh --all
 	@scripts/deps.sh debootstrap
 	@tests/packages/soak.sh
 	@tests/fuzz/run.sh $(if $(RUNS_EACH),--runs $(RUNS_EACH),$(SECONDS_EACH))
