@@ -108,7 +108,7 @@ struct PairProducts {
   }
 
  protected:
-  /// Asks for two tiles of B that come 16 KiB later. Products of a few rows read B from memory.
+  /// Prefetches two tiles of B, 16 KiB ahead. Products of a few rows read B from memory.
   [[gnu::always_inline]] static void fetch(const std::uint16_t* b) {
     constexpr std::size_t ahead = 8192, line = 32;
     for (std::size_t i = 0; i < 2 * tile_values; i += line) __builtin_prefetch(b + ahead + i, 0, 2);

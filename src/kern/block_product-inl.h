@@ -206,7 +206,7 @@ struct Section {
   }
   std::size_t bytes() const { return Format::header(groups) + 2 * groups * Style<Format>::half_bytes; }
 
-  // What comes so many bytes later is asked for now: a few sections are multiplied while memory answers.
+  // Prefetch distance in bytes: a few sections are multiplied while memory answers.
   static constexpr std::size_t ahead = 16 << 10;
   HWY_INLINE void fetch_header() const { fetch(at, Format::header(groups)); }
   HWY_INLINE void fetch_group(const std::uint8_t* lines_of_group) const {

@@ -120,7 +120,7 @@ Load copy(const Context& c, int threads) {
 Load read(const Context& c, int threads) {
   const std::int64_t n = (std::int64_t{1} << 27) / std::max(threads, 4);
   const Tensor x = ones(c, n);
-  // As products with weights do, it asks for what comes 16 KiB later: some processors' own prefetching reads at half the rate.
+  // Prefetches 16 KiB ahead, as products with weights do: some processors' own prefetching reads at half the rate.
   return {[=, &k = c.kernels()] {
             constexpr std::int64_t part = 1024, ahead = 4 * part, line = 64 / sizeof(float);
             const float* const from = x.data<float>();

@@ -160,7 +160,7 @@ TEST(Placement, SetsThePolicyOfMemory) {
   EXPECT_EQ(mode, interleaved_memory().mode);
 }
 
-// A machine of one node is told that nothing changes.
+// On a machine with one node, a warning says that nothing changes.
 TEST(Placement, SaysThatOneNodeChangesNothing) {
   if (!memory_policy()) GTEST_SKIP() << "this system has no policies for memory";
   testing::internal::CaptureStderr();
