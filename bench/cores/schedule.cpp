@@ -64,7 +64,7 @@ Part cached_attention(std::int64_t times, const Shapes& s, const Call& call, con
     }
     return blocks;
   };
-  const bool has_prompts = call.queries > ops::most_queries_of_part / 4;
+  const bool has_prompts = call.queries > ops::least_queries;
   const auto units = [=](int threads) {
     const std::int64_t divided = rows * std::ssize(blocks_of(threads));
     return divided * ops::key_head_parts(threads, divided, heads, kv_heads, has_prompts).units_of_row;

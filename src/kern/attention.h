@@ -8,6 +8,9 @@
 
 namespace tril::kern {
 
+/// Neighbouring queries of a row that the kernels compute together, in tiles that begin at the row's first query.
+inline constexpr int queries_of_tile = 64;
+
 /// Which keys of its row a query may see. Query i of a row of q_len queries and k_len keys is at position i + k_len
 /// - q_len: the last query sees the last key.
 enum class MaskKind : std::uint8_t {

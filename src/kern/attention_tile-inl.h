@@ -28,7 +28,7 @@ void attention_weights(const Attention& a, const float* lse, float* weights, flo
 void attention_backward(const Attention& a, const AttentionGradient& g, float* scratch);
 void fill_cached_attention(Kernels& k);
 
-constexpr std::size_t kQueries = 64, kKeys = 128;  // 32 KiB of scores, beside 32 KiB of keys at d_k 64
+constexpr std::size_t kQueries = queries_of_tile, kKeys = 128;  // 32 KiB of scores, beside 32 KiB of keys at d_k 64
 constexpr float kInfinity = __builtin_huge_valf();
 
 HWY_INLINE std::size_t round_up(std::size_t n) {

@@ -149,7 +149,7 @@ double pairs_of_row(const kern::CachedAttention& a, std::size_t r) {
 Division division_of(int threads, const kern::CachedAttention& a) {
   const auto heads = static_cast<std::int64_t>(a.heads), kv_heads = static_cast<std::int64_t>(a.kv_heads),
              rows = static_cast<std::int64_t>(a.num_rows);
-  const bool has_prompts = *std::max_element(a.queries, a.queries + rows) > most_queries_of_part / 4;
+  const bool has_prompts = *std::max_element(a.queries, a.queries + rows) > least_queries;
   const KeyHeadParts shape = key_head_parts(threads, rows, heads, kv_heads, has_prompts);
   Division d{shape.units_of_row, shape.heads_of_unit, {0}};
   std::vector<double> until{0};  // the work of the rows before

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "kern/attention.h"
 #include "tensor/context.h"
 
 namespace tril::ops {
@@ -46,13 +47,14 @@ void share_values(const Context& c, std::int64_t values, const F& work) {
              [&](std::int64_t first, std::int64_t end) { work(first * block, std::min(values, end * block)); });
 }
 
-/// Queries of a row that one part of attention to a cache takes: as many as the kernel's tiles have (kQueries).
-inline constexpr std::int32_t most_queries_of_part = 64;
+/// The fewest queries of the last of several blocks, far more than the kernel computes one by one. A row with more is a prompt.
+inline constexpr std::int32_t least_queries = kern::queries_of_tile / 4;
 
-/// The size of the next block, if `left` queries of a row are left: blocks begin where the kernel's tiles begin. The last one
-/// is never so small that the kernel would compute it in another way.
+/// The size of the next block, if `left` queries of a row are left: one of the kernel's tiles, so that blocks begin where
+/// tiles begin. The last one has from `least_queries` to a tile and `least_queries` - 1, as the kernel would compute very few
+/// in another way.
 constexpr std::int32_t query_block(std::int32_t left) {
-  return left < most_queries_of_part + most_queries_of_part / 4 ? left : most_queries_of_part;
+  return left < kern::queries_of_tile + least_queries ? left : kern::queries_of_tile;
 }
 
 /// Whether rows are divided into such blocks: not if the heads of the only row give each thread the same.
