@@ -5,11 +5,32 @@
 
 #include <algorithm>
 #include <limits>
+#include <vector>
 
 #include "base/error.h"
+#include "base/processors.h"
 #include "kern/gemm.h"
 
 namespace tril::kern {
+
+#ifndef TRIL_SEQUENTIAL_ONEDNN  // cmake/archives.cmake
+namespace {
+
+// Context::share_out divides the work among existing threads, so the library gets only the calling thread. The setting
+// is per thread. LLVM's OpenMP binds a thread that asks it for the number of threads, as oneDNN does, to all processors
+// when it asks for the first time: undone here.
+void use_one_thread() {
+  thread_local bool done = false;
+  if (done) return;
+  const std::vector<int> bound = processors_of_thread();
+  omp_set_num_threads(1);
+  omp_get_max_threads();
+  if (processors_of_thread() != bound) bind_this_thread(bound);
+  done = true;
+}
+
+}  // namespace
+#endif
 
 void gemm(const Gemm& g) {
   if (g.m == 0 || g.n == 0) return;
@@ -22,10 +43,8 @@ void gemm(const Gemm& g) {
   check(g.m < limit && g.n < limit && g.k < limit, "gemm", "[{}, {}] x [{}, {}] exceeds 2^31 on a side", g.m, g.k, g.k,
         g.n);
 
-#ifndef TRIL_SEQUENTIAL_ONEDNN  // cmake/archives.cmake
-  // Context::share_out divides the work among existing threads, so the library gets only the calling thread. The
-  // setting is per thread.
-  if (omp_get_max_threads() != 1) omp_set_num_threads(1);
+#ifndef TRIL_SEQUENTIAL_ONEDNN
+  use_one_thread();
 #endif
   const dnnl_status_t status = dnnl_sgemm(
       g.transpose_a ? 'T' : 'N', g.transpose_b ? 'T' : 'N', static_cast<dnnl_dim_t>(g.m), static_cast<dnnl_dim_t>(g.n),

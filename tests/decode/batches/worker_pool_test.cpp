@@ -7,14 +7,24 @@
 #include <set>
 
 #include "decode/batches/parallel.h"
+#include "kern/gemm.h"
 
 namespace tril::search::worker_pool_test {
 namespace {
+
+// Calls the library of float32 products, whose threads' runtime has an opinion on where threads run.
+void multiply() {
+  const float a = 2, b = 3;
+  float c = 0;
+  kern::gemm({.m = 1, .n = 1, .k = 1, .a = &a, .a_stride = 1, .b = &b, .b_stride = 1, .c = &c, .c_stride = 1});
+  EXPECT_EQ(c, 6);
+}
 
 // Each worker runs on its core, as the system says, and the caller, which is one of them, is free afterwards.
 TEST(WorkerPool, WorkersRunOnTheirCores) {
   const std::vector<int> allowed = processors_of_thread();
   ASSERT_FALSE(allowed.empty());
+  multiply();
   const auto policy = memory_policy();
   const int threads = std::min(3, static_cast<int>(allowed.size()));
   for (const std::string pin : {"none", "compact", "spread"}) {
@@ -26,6 +36,7 @@ TEST(WorkerPool, WorkersRunOnTheirCores) {
     bool waits = true;
     std::map<int, std::vector<int>> cores;
     pool.run(64, [&](Context&, int worker, std::size_t) {
+      multiply();
       std::unique_lock lock(mutex);
       cores[worker] = processors_of_thread();
       all_came.notify_all();  // none takes the jobs of those that have not begun
