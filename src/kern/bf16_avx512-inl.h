@@ -8,6 +8,7 @@
 #endif
 
 #include "hwy/highway.h"
+#include "kern/amx_tiles-inl.h"
 #include "kern/bf16-inl.h"
 
 #if HWY_TARGET == HWY_AVX3
@@ -162,16 +163,7 @@ struct PairProducts {
 /// Products of tiles. Tiles 0-3 hold sums, 4 and 5 parts of A, 6 and 7 parts of B.
 struct TileProducts : PairProducts {
   /// Products of up to 16 rows use tile shapes of 16 rows.
-  TRIL_AMX static void begin(std::size_t most_rows = 32) {
-    struct alignas(64) Config {
-      std::uint8_t palette = 1, start_row = 0, reserved[14] = {};
-      std::uint16_t bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
-      std::uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
-    } config;
-    if (most_rows < 16) config.rows[0] = config.rows[1] = config.rows[4] = static_cast<std::uint8_t>(most_rows);
-    __asm__ volatile("" : : "r"(&config) : "memory");  // the intrinsic declares only its first bytes
-    _tile_loadconfig(&config);
-  }
+  static void begin(std::size_t most_rows = 32) { TileShapes::of_product(most_rows).load(); }
   TRIL_AMX static void end() { _tile_release(); }
 
   TRIL_AMX static void block(const std::uint16_t* a, std::size_t row_tiles, const std::uint16_t* b, std::size_t depth,

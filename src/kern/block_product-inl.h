@@ -413,9 +413,15 @@ void RoundRows(const RoundBlocks& b) {
     }
 }
 
-void MultiplyPanel(const BlockPanel& p) {
+/// Sets c to zero and calls add(the format's struct), which adds the products.
+template <class F>
+HWY_INLINE void FromZero(const BlockPanel& p, const F& add) {
   for (std::size_t i = 0; i < p.m * 32; ++i) p.c[i] = 0;
-  WithFormat(p.format, [&](auto format) { MultiplyRows<decltype(format), 1>(p); });
+  WithFormat(p.format, add);
+}
+
+void MultiplyPanel(const BlockPanel& p) {
+  FromZero(p, [&](auto format) { MultiplyRows<decltype(format), 1>(p); });
 }
 
 void RoundPanelRows(const RoundBlocks& b) {

@@ -10,6 +10,7 @@
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
 
+#include "kern/amx_tiles-inl.h"
 #include "kern/block_iq4_xs-inl.h"
 #include "kern/block_mxfp4-inl.h"
 #include "kern/block_products-inl.h"

@@ -71,11 +71,12 @@ struct ReadyScales {
   HWY_INLINE IntVec minimums(std::size_t j, std::size_t c) const { return hn::Load(Ints(), least[j] + c); }
 };
 
-/// The scales of a vector of columns from `at` on, in registers.
-template <class Format, bool kPairs>
+/// The scales of a vector of columns from `at` on, in registers, but for s_g.
+template <class Format>
 class ScalesOfColumns {
  public:
-  HWY_INLINE ScalesOfColumns(const ReadyScales<Format, kPairs>& s, std::size_t groups, std::size_t at)
+  template <bool kPairs>
+  HWY_INLINE ScalesOfColumns(const PanelScales<Format, kPairs>& s, std::size_t groups, std::size_t at)
       : d_(hn::Zero(Floats())), e_(d_) {
     if constexpr (Format::has_whole_scales) d_ = s.d(at);
     if constexpr (!Format::has_whole_scales)

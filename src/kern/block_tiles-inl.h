@@ -17,15 +17,11 @@ struct TiledSection {
   static constexpr std::size_t parts = Format::has_whole_scales ? 2 : 1;  ///< the lower and the upper bytes, or u - o
   static constexpr std::size_t lines = block_depth / 4;
   alignas(64) std::uint8_t bytes[parts][2][lines][64];
-  ReadyScales<Format, false> scales;
 
-  HWY_NOINLINE void unpack(const Section<Format>& section) {
+  HWY_NOINLINE void unpack(const Section<Format>& section, const PanelScales<Format, true>& scales) {
     using S = Style<Format>;
     [[maybe_unused]] const hn::Repartition<std::int16_t, Ints> d16;
     [[maybe_unused]] const hn::Repartition<std::uint16_t, Ints> u16;
-    section.fetch_header();
-    scales.prepare(section.at, section.groups);
-    const PanelScales<Format, true> panel(section.at);
     for (std::size_t half = 0; half < 2; ++half) {
       const std::uint8_t* from = section.lines(half);
       for (std::size_t g = 0; g < section.groups; ++g, from += S::half_bytes) {
@@ -35,7 +31,7 @@ struct TiledSection {
         std::uint8_t(*const to)[64] = bytes[0][half] + g * S::wide;
         if constexpr (Format::has_whole_scales) {
           std::uint8_t(*const upper_to)[64] = bytes[parts - 1][half] + g * S::wide;
-          const auto scale = hn::BitCast(d16, panel.of(g, half * 16));
+          const auto scale = hn::BitCast(d16, scales.of(g, half * 16));
           const auto scaled = [&](auto u) HWY_ATTR {
             if constexpr (Format::offset != 0) u = hn::Sub(u, hn::Set(d16, Format::offset));
             return hn::BitCast(u16, hn::Mul(u, scale));
@@ -65,20 +61,15 @@ struct TileSums {
   alignas(64) std::int32_t of[kinds][kTileRows][columns];
 };
 
-/// What tiles hold: 0 to 3 sums, then activations and weights.
+/// Tiles hold 0 to 3 sums, then activations and weights.
 template <class Format>
 HWY_INLINE void ConfigureTiles() {
-  struct alignas(64) Config {
-    std::uint8_t palette = 1, start_row = 0, reserved[14] = {};
-    std::uint16_t bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
-    std::uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
-  } config;
+  TileShapes shapes;
   if constexpr (!Format::has_whole_scales) {
-    config.bytes[4] = config.bytes[5] = Format::group;
-    config.rows[6] = config.rows[7] = Format::group / 4;
+    shapes.bytes[4] = shapes.bytes[5] = Format::group;
+    shapes.rows[6] = shapes.rows[7] = Format::group / 4;
   }
-  __asm__ volatile("" : : "r"(&config) : "memory");  // the intrinsic declares only its first bytes
-  _tile_loadconfig(&config);
+  shapes.load();
 }
 
 /// Sums of both parts of 16 rows and 32 columns. Calls meanwhile(i, n) for i = 0 to n - 1 between products.
@@ -141,7 +132,7 @@ HWY_INLINE void MultiplyTilesByGroup(const BlockRow* rows, const std::uint8_t (*
 /// Scales the sums of some rows and of 16 or 32 columns of a section, and adds them to c.
 template <class Format>
 struct FinishTiles {
-  const TiledSection<Format>& section;
+  const PanelScales<Format, true>& scales_of;
   std::size_t groups;
   const TileSums<Format>* sums;
   const BlockRow* rows;
@@ -160,9 +151,9 @@ struct FinishTiles {
   /// For a share of the rows.
   HWY_INLINE void operator()(std::size_t share, std::size_t shares) const {
     const std::size_t all = end - begin, last = begin + all * (share + 1) / shares;
-    const ScalesOfColumns<Format, false> scales(section.scales, groups, at);
+    const ScalesOfColumns<Format> scales(scales_of, groups, at);
     if constexpr (Format::has_whole_scales) {
-      const ScalesOfColumns<Format, false> more_scales(section.scales, groups, 16);
+      const ScalesOfColumns<Format> more_scales(scales_of, groups, 16);
       for (std::size_t r = begin + all * share / shares; r < last; ++r) {
         joined(r, 0).finish(rows[r], scales, 0, c + r * 32);
         joined(r, 16).finish(rows[r], more_scales, 16, c + r * 32);
@@ -189,9 +180,11 @@ HWY_NOINLINE void RowsInTiles(const BlockPanel& p) {
   Section<Format> section{p.panel, 0};
   for (std::size_t k = 0; k < p.k; k += block_depth, rows += p.m, section.at += section.bytes()) {
     const std::size_t groups = section.groups = smaller(p.k - k, block_depth) / Format::group;
-    u.unpack(section);
+    section.fetch_header();
+    const PanelScales<Format, true> scales(section.at);
+    u.unpack(section, scales);
     // The rows before are finished while the next ones are multiplied.
-    FinishTiles<Format> before{u, groups, sums, rows, p.c, 0, 0, 0};
+    FinishTiles<Format> before{scales, groups, sums, rows, p.c, 0, 0, 0};
     std::size_t turn = 0;
     for (std::size_t i = 0; i < p.m; i += kTileRows) {
       // The last rows are multiplied with some of those before, so that there are as many as in a tile.
@@ -212,6 +205,5 @@ HWY_NOINLINE void RowsInTiles(const BlockPanel& p) {
 
 void MultiplyPanelInTiles(const BlockPanel& p) {
   if (p.m < kTileRows) return MultiplyPanel(p);
-  for (std::size_t i = 0; i < p.m * 32; ++i) p.c[i] = 0;
-  WithFormat(p.format, [&](auto format) { RowsInTiles<decltype(format)>(p); });
+  FromZero(p, [&](auto format) { RowsInTiles<decltype(format)>(p); });
 }

@@ -8,13 +8,14 @@
 #endif
 
 #include "hwy/highway.h"
+#include "kern/amx_tiles-inl.h"
 #include "kern/int8-inl.h"
 
 #if HWY_TARGET == HWY_AVX3
 #include <immintrin.h>
 
 #define TRIL_VNNI __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")))
-#define TRIL_AMX_INT8 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,amx-tile,amx-int8")))
+#define TRIL_AMX_INT8 __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,amx-tile,amx-int8")))
 
 namespace tril::kern::N_AVX3 {
 
@@ -103,6 +104,66 @@ struct FourBitProducts {
     std::int32_t values;
     __builtin_memcpy(&values, p, sizeof values);
     return _mm512_set1_epi32(values);
+  }
+};
+
+/// As in UnpackInt4, 16 bits hold two 4-bit values and are multiplied at once. Values in the upper halves of bytes
+/// are multiplied by 4096 m, and the upper 16 bits of the product are kept.
+struct Multipliers {
+  __m512i lower, upper, lower_eights, upper_eights;
+
+  [[gnu::always_inline]] TRIL_VNNI explicit Multipliers(const std::uint8_t* m) {
+    const auto twice = [](const std::uint8_t* of) __attribute__((target("avx512f,avx512bw"), always_inline)) {
+      const __m512i wide = _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(of)));
+      return _mm512_or_si512(wide, _mm512_slli_epi32(wide, 16));
+    };
+    const __m512i eights = _mm512_set1_epi16(0x0808), second = twice(m + 16);
+    lower = twice(m);
+    upper = _mm512_slli_epi16(second, 12);
+    lower_eights = _mm512_mullo_epi16(lower, eights);
+    upper_eights = _mm512_mullo_epi16(second, eights);
+  }
+  [[gnu::always_inline]] TRIL_VNNI __m512i of_lower(__m512i both, __m512i mask) const {
+    return _mm512_sub_epi8(_mm512_mullo_epi16(_mm512_and_si512(both, mask), lower), lower_eights);
+  }
+  [[gnu::always_inline]] TRIL_VNNI __m512i of_upper(__m512i both, __m512i mask) const {
+    return _mm512_sub_epi8(_mm512_mulhi_epu16(_mm512_andnot_si512(mask, both), upper), upper_eights);
+  }
+};
+
+/// Two tiles of a panel of 4 bits, to be unpacked to 8.
+struct PairOfInt4 {
+  const std::uint8_t* from;
+  std::uint8_t* to;
+  Multipliers left, right;
+
+  /// Tiles 2 l and 2 l + 1.
+  [[gnu::always_inline]] TRIL_VNNI PairOfInt4(const std::uint8_t* values, const std::uint8_t* multipliers,
+                                              std::uint8_t* unpacked, std::size_t l)
+      : from(values + l * int8_tile_bytes),
+        to(unpacked + l * 2 * int8_tile_bytes),
+        left(multipliers + l * 64),
+        right(multipliers + l * 64 + 32) {}
+
+  struct Lines {
+    __m512i left_low, right_low, left_high, right_high;
+  };
+  /// Unpacks lines p and p + 8 of both, p < 8, and prefetches what follows.
+  [[gnu::always_inline]] TRIL_VNNI Lines unpack(std::size_t p) const {
+    constexpr std::size_t tile_bytes = int8_tile_bytes / 2, ahead = 16 << 10;
+    const std::uint8_t* const at = from + p * 64;
+    __builtin_prefetch(at + ahead, 0, 2);
+    __builtin_prefetch(at + tile_bytes + ahead, 0, 2);
+    const __m512i mask = _mm512_set1_epi8(0x0f);
+    const __m512i left_both = _mm512_loadu_si512(at), right_both = _mm512_loadu_si512(at + tile_bytes);
+    const Lines lines{left.of_lower(left_both, mask), right.of_lower(right_both, mask), left.of_upper(left_both, mask),
+                      right.of_upper(right_both, mask)};
+    std::uint8_t* const line = to + p * 64;
+    _mm512_storeu_si512(line, lines.left_low);
+    _mm512_storeu_si512(line + int8_tile_bytes, lines.right_low);
+    _mm512_storeu_si512(line + 8 * 64, lines.left_high);
+    _mm512_storeu_si512(line + int8_tile_bytes + 8 * 64, lines.right_high);
+    return lines;
   }
 };
 
@@ -210,53 +271,16 @@ struct FourProducts {
     sum.store(c);
   }
 
-  /// As in UnpackInt4, 16 bits hold two 4-bit values and are multiplied at once. Values in the upper halves of bytes
-  /// are multiplied by 4096 m, and the upper 16 bits of the product are kept.
-  struct Multipliers {
-    __m512i lower, upper, lower_eights, upper_eights;
-
-    [[gnu::always_inline]] TRIL_VNNI explicit Multipliers(const std::uint8_t* m) {
-      const auto twice = [](const std::uint8_t* of) __attribute__((target("avx512f,avx512bw"), always_inline)) {
-        const __m512i wide = _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(of)));
-        return _mm512_or_si512(wide, _mm512_slli_epi32(wide, 16));
-      };
-      const __m512i eights = _mm512_set1_epi16(0x0808), second = twice(m + 16);
-      lower = twice(m);
-      upper = _mm512_slli_epi16(second, 12);
-      lower_eights = _mm512_mullo_epi16(lower, eights);
-      upper_eights = _mm512_mullo_epi16(second, eights);
-    }
-    [[gnu::always_inline]] TRIL_VNNI __m512i of_lower(__m512i both, __m512i mask) const {
-      return _mm512_sub_epi8(_mm512_mullo_epi16(_mm512_and_si512(both, mask), lower), lower_eights);
-    }
-    [[gnu::always_inline]] TRIL_VNNI __m512i of_upper(__m512i both, __m512i mask) const {
-      return _mm512_sub_epi8(_mm512_mulhi_epu16(_mm512_andnot_si512(mask, both), upper), upper_eights);
-    }
-  };
-
   template <std::size_t kRows>
   TRIL_VNNI static void some_rows(FourBits panel, const std::int8_t* a, std::size_t a_stride, std::size_t deep,
                                   const std::int32_t* sums, std::int32_t* c) {
-    constexpr std::size_t tile_bytes = int8_tile_bytes / 2, ahead = 16 << 10;
-    const __m512i mask = _mm512_set1_epi8(0x0f);
     Sums<kRows> sum(sums);
-    const auto [b, multipliers, unpacked] = panel;
     for (std::size_t l = 0; l < deep; ++l, a += 64) {
-      const Multipliers left(multipliers + l * 64), right(multipliers + l * 64 + 32);
+      const PairOfInt4 pair(panel.values, panel.multipliers, panel.unpacked, l);
       for (std::size_t p = 0; p < 8; ++p) {
-        const std::uint8_t* const from = b + l * 2 * tile_bytes + p * 64;
-        std::uint8_t* const to = unpacked + l * 2 * int8_tile_bytes + p * 64;
-        __builtin_prefetch(from + ahead, 0, 2);
-        __builtin_prefetch(from + tile_bytes + ahead, 0, 2);
-        const __m512i left_both = _mm512_loadu_si512(from), right_both = _mm512_loadu_si512(from + tile_bytes);
-        const __m512i left_low = left.of_lower(left_both, mask), right_low = right.of_lower(right_both, mask);
-        _mm512_storeu_si512(to, left_low);
-        _mm512_storeu_si512(to + int8_tile_bytes, right_low);
-        sum.add(a + p * 4, a_stride, left_low, right_low);
-        const __m512i left_high = left.of_upper(left_both, mask), right_high = right.of_upper(right_both, mask);
-        _mm512_storeu_si512(to + 8 * 64, left_high);
-        _mm512_storeu_si512(to + int8_tile_bytes + 8 * 64, right_high);
-        sum.add(a + 32 + p * 4, a_stride, left_high, right_high);
+        const PairOfInt4::Lines lines = pair.unpack(p);
+        sum.add(a + p * 4, a_stride, lines.left_low, lines.right_low);
+        sum.add(a + 32 + p * 4, a_stride, lines.left_high, lines.right_high);
       }
     }
     sum.store(c);
@@ -268,56 +292,87 @@ struct FourTiles {
   static constexpr const BlockKernels& blocks = kBlocksInTiles;
   using FewOfFourBits = FourBitProducts<4>;
   /// A product of up to 16 rows uses tile shapes of that many rows.
-  TRIL_AMX_INT8 static void begin(std::size_t rows) {
-    struct alignas(64) Config {
-      std::uint8_t palette = 1, start_row = 0, reserved[14] = {};
-      std::uint16_t bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
-      std::uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
-    } config;
-    if (rows < 16) config.rows[0] = config.rows[1] = config.rows[4] = static_cast<std::uint8_t>(rows);
-    __asm__ volatile("" : : "r"(&config) : "memory");  // the intrinsic declares only its first bytes
-    _tile_loadconfig(&config);
-  }
+  static void begin(std::size_t rows) { TileShapes::of_product(rows).load(); }
   TRIL_AMX_INT8 static void end() { _tile_release(); }
   static void prepare(std::int8_t*, std::size_t) {}
 
   static constexpr std::size_t steps(std::size_t, std::size_t deep) { return deep; }
   TRIL_AMX_INT8 static void block(const std::int8_t* a, std::size_t a_stride, const std::uint8_t* b, std::size_t deep,
                                   std::size_t rows, const std::int32_t*, std::int32_t* c, Ahead& ahead) {
+    rows > 16 ? product<true>(EightBits{b, &ahead}, a, a_stride, deep, c)
+              : product<false>(EightBits{b, &ahead}, a, a_stride, deep, c);
+  }
+
+  /// The same for a panel of 4 bits, which is unpacked meanwhile: the processor multiplies, unpacks and reads memory at
+  /// the same time.
+  TRIL_AMX_INT8 static void unpacking_block(const std::int8_t* a, std::size_t a_stride, const std::uint8_t* b,
+                                            const std::uint8_t* multipliers, std::uint8_t* unpacked, std::size_t deep,
+                                            std::size_t rows, const std::int32_t*, std::int32_t* c) {
+    rows > 16 ? product<true>(FourBits{b, multipliers, unpacked, deep}, a, a_stride, deep, c)
+              : product<false>(FourBits{b, multipliers, unpacked, deep}, a, a_stride, deep, c);
+  }
+
+ private:
+  struct EightBits {
+    const std::uint8_t* values;
+    Ahead* ahead;
+
+    [[gnu::always_inline]] void begin() const {}
+    /// Before the products of pair l.
+    [[gnu::always_inline]] void step(std::size_t) const { ahead->step(); }
+  };
+  struct FourBits {
+    const std::uint8_t *packed, *multipliers;
+    std::uint8_t* values;
+    std::size_t deep;
+
+    [[gnu::always_inline]] TRIL_AMX_INT8 void begin() const {
+      if (deep > 0) unpack(0);
+    }
+    // A pair's tiles are loaded when the stores of the next one have begun: its own have then reached the cache.
+    [[gnu::always_inline]] TRIL_AMX_INT8 void step(std::size_t l) const {
+      if (l + 1 < deep) unpack(l + 1);
+    }
+    [[gnu::always_inline]] TRIL_AMX_INT8 void unpack(std::size_t l) const {
+      const PairOfInt4 pair(packed, multipliers, values, l);
+#pragma GCC unroll 8
+      for (std::size_t p = 0; p < 8; ++p) pair.unpack(p);
+    }
+  };
+
+  /// c = a times a panel. kBelow: for more than 16 rows.
+  template <bool kBelow, class Panel>
+  TRIL_AMX_INT8 static void product(const Panel& panel, const std::int8_t* a, std::size_t a_stride, std::size_t deep,
+                                    std::int32_t* c) {
     constexpr int stride = 32 * sizeof(std::int32_t);
+    const std::int8_t* below = a + 16 * a_stride;
     _tile_zero(0);
     _tile_zero(1);
-    if (rows <= 16) {
-      for (std::size_t l = 0; l < deep; ++l, a += 64, b += 2 * int8_tile_bytes) {
-        ahead.step();
-        _tile_loadd(4, a, a_stride);
-        _tile_loadd(6, b, 64);
-        _tile_loadd(7, b + int8_tile_bytes, 64);
-        _tile_dpbssd(0, 4, 6);
-        _tile_dpbssd(1, 4, 7);
-      }
-      _tile_stored(0, c, stride);
-      _tile_stored(1, c + 16, stride);
-      return;
+    if constexpr (kBelow) {
+      _tile_zero(2);
+      _tile_zero(3);
     }
-    const std::int8_t* below = a + 16 * a_stride;
-    _tile_zero(2);
-    _tile_zero(3);
+    panel.begin();
+    const std::uint8_t* b = panel.values;
     for (std::size_t l = 0; l < deep; ++l, a += 64, below += 64, b += 2 * int8_tile_bytes) {
-      ahead.step();
+      panel.step(l);
       _tile_loadd(4, a, a_stride);
       _tile_loadd(6, b, 64);
-      _tile_loadd(5, below, a_stride);
       _tile_loadd(7, b + int8_tile_bytes, 64);
       _tile_dpbssd(0, 4, 6);
-      _tile_dpbssd(2, 5, 6);
       _tile_dpbssd(1, 4, 7);
-      _tile_dpbssd(3, 5, 7);
+      if constexpr (kBelow) {
+        _tile_loadd(5, below, a_stride);
+        _tile_dpbssd(2, 5, 6);
+        _tile_dpbssd(3, 5, 7);
+      }
     }
     _tile_stored(0, c, stride);
     _tile_stored(1, c + 16, stride);
-    _tile_stored(2, c + 16 * 32, stride);
-    _tile_stored(3, c + 16 * 32 + 16, stride);
+    if constexpr (kBelow) {
+      _tile_stored(2, c + 16 * 32, stride);
+      _tile_stored(3, c + 16 * 32 + 16, stride);
+    }
   }
 };
 
