@@ -82,6 +82,7 @@ class Constraint::Automaton {
   struct Followers {
     std::size_t kind = 0;                   ///< of plain text
     std::vector<std::int32_t> after_plain;  ///< the states after 1, 2, ... characters of it
+    bool no_longer_plain = false;           ///< no plain token of more characters may follow
     std::vector<Group> groups;              ///< of the other tokens
     IdSet others{{}, 0};                    ///< all of the groups
     std::int64_t worst = 0;                 ///< at least the most bytes left after any of them
@@ -130,7 +131,7 @@ class Constraint::Automaton {
  private:
   static constexpr std::int32_t several = -1;  // in after_plain: different characters lead to different states
   // Beyond so many different states, following tokens one by one costs less.
-  static constexpr std::size_t most_after_plain = 24, most_pending = 200;
+  static constexpr std::size_t most_after_plain = 64, most_pending = 200;
 
   struct PlainByte {
     unsigned char byte;
@@ -208,6 +209,12 @@ class Constraint::Automaton {
     return found->second = std::move(reached);
   }
 
+  bool may_follow(std::int32_t state, std::size_t kind) {
+    const std::vector<PlainByte>& first = element(plain_bytes_[kind], CharBytes::start);
+    return std::any_of(first.begin(), first.end(),
+                       [&](const PlainByte& b) { return bytes_.next(state, b.byte) != dead; });
+  }
+
   std::int64_t plain_count(const Followers& found) const {
     return tokens_->plain(found.kind).count_up_to(std::ssize(found.after_plain));
   }
@@ -220,7 +227,11 @@ class Constraint::Automaton {
       then.clear();
       for (const std::int32_t from : now) {
         const std::vector<std::int32_t>& reached = after_character(from, kind);
-        if (reached.empty()) return found;
+        if (reached.empty()) {
+          // All states have seen as many characters, so that a longest length ends them all.
+          found.no_longer_plain = std::none_of(now.begin(), now.end(), [&](auto at) { return may_follow(at, kind); });
+          return found;
+        }
         then.insert(then.end(), reached.begin(), reached.end());
       }
       std::sort(then.begin(), then.end());
@@ -230,6 +241,7 @@ class Constraint::Automaton {
       found.after_plain.push_back(then.size() == 1 ? then[0] : several);
       std::swap(now, then);
     }
+    found.no_longer_plain = true;
     return found;
   }
 
@@ -239,18 +251,20 @@ class Constraint::Automaton {
     return kept.emplace(state, std::move(made)).first->second;
   }
 
-  // Walks the trie: all tokens but the plain ones of at most as many characters as `found` knows the states after.
+  // Walks the trie: all tokens but the plain ones of at most as many characters as `found` knows the states after. If no
+  // others that are plain may follow, the walk leaves out what leads to plain tokens alone.
   Followers with_groups(std::int32_t state, Followers found) {
     const std::size_t words = words_for(tokens_->size());
     const std::int64_t known_chars = std::ssize(found.after_plain);
     const std::size_t kind = found.kind;
     std::vector<std::int32_t> to_of_group, all;
     std::vector<std::vector<std::int32_t>> ids;  // of each group
-    std::vector<std::pair<const TokenTrie::Node*, std::int32_t>> pending{{&tokens_->node(0), state}};
+    const auto trie = found.no_longer_plain ? tokens_->nodes_to_mixed(kind) : tokens_->nodes();
+    std::vector<std::pair<const TokenTrie::Node*, std::int32_t>> pending{{trie.data(), state}};
     while (!pending.empty()) {
       const auto [parent, from] = pending.back();
       pending.pop_back();
-      for (const TokenTrie::Node& node : tokens_->children(*parent)) {
+      for (const TokenTrie::Node& node : parent->children_in(trie)) {
         if (node.most_plain_chars[kind] <= known_chars) continue;
         const std::int32_t to = bytes_.next(from, node.byte);
         if (to == dead) continue;

@@ -1,6 +1,7 @@
 #include "grammar/automata/token_trie.h"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 
 #include "base/element.h"
@@ -93,6 +94,21 @@ void TokenTrie::build() {
       for (const Node& child : children(node)) most = std::max(most, child.most_plain_chars[kind]);
     }
   }
+  for (std::size_t kind = 0; kind < kinds; ++kind) nodes_to_mixed_[kind] = leading_to_mixed(kind);
+}
+
+std::vector<TokenTrie::Node> TokenTrie::leading_to_mixed(std::size_t kind) const {
+  std::vector<Node> kept{node(0)};
+  for (std::int64_t n = 0; n < std::ssize(kept); ++n) {
+    const std::span<const Node> all = children(element(kept, n));
+    const std::int64_t first_child = std::ssize(kept);
+    std::copy_if(all.begin(), all.end(), std::back_inserter(kept),
+                 [&](const Node& child) { return child.most_plain_chars[kind] == mixed; });
+    Node& parent = element(kept, n);
+    parent.first_child = static_cast<std::int32_t>(first_child);
+    parent.children = static_cast<std::uint16_t>(std::ssize(kept) - first_child);
+  }
+  return kept;
 }
 
 const TokenTrie::Node* TokenTrie::child(const Node& node, unsigned char byte) const {

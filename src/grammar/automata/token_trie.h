@@ -32,12 +32,17 @@ class TokenTrie {
     std::uint8_t byte = 0;
     std::array<std::uint8_t, kinds> plain_chars{};       ///< by kind: characters of the tokens here; 0 if not plain
     std::array<std::uint8_t, kinds> most_plain_chars{};  ///< of those here and below; `mixed` if some are not plain
+
+    std::span<const Node> children_in(std::span<const Node> trie) const {
+      return trie.subspan(as_size(first_child), children);
+    }
   };
   static constexpr std::uint8_t mixed = 255;
+  std::span<const Node> nodes() const { return nodes_; }
+  /// The trie of the tokens that are not plain alone. It still has the plain ones that these begin with.
+  std::span<const Node> nodes_to_mixed(std::size_t kind) const { return nodes_to_mixed_[kind]; }
   const Node& node(std::int32_t n) const { return element(nodes_, n); }
-  std::span<const Node> children(const Node& node) const {
-    return std::span(nodes_).subspan(as_size(node.first_child), node.children);
-  }
+  std::span<const Node> children(const Node& node) const { return node.children_in(nodes_); }
   std::span<const std::int32_t> ids(const Node& node) const {
     return std::span(ids_).subspan(as_size(node.first_token), as_size(node.tokens));
   }
@@ -52,9 +57,11 @@ class TokenTrie {
 
  private:
   void build();
+  std::vector<Node> leading_to_mixed(std::size_t kind) const;
 
   std::vector<std::string> bytes_;
   std::vector<Node> nodes_;
+  std::array<std::vector<Node>, kinds> nodes_to_mixed_;
   std::vector<std::int32_t> ids_;
   std::size_t longest_ = 0;
   CharSet alphabet_;

@@ -92,5 +92,36 @@ TEST(TokenTrie, KnowsPlainTextAtEachNode) {
   }
 }
 
+// By following each token's bytes: those that are not plain are all there, and nothing that leads to plain ones alone.
+TEST(TokenTrie, HasAPartThatLeadsToMixedTokens) {
+  std::vector<std::string> list = vocabulary(800, 5);
+  for (const char* more : {"word", "word\"", "words,\\n", "\xc3"}) list.emplace_back(more);
+  const TokenTrie trie(list);
+  for (std::size_t kind = 0; kind < TokenTrie::kinds; ++kind) {
+    const auto nodes = trie.nodes_to_mixed(kind);
+    std::vector<std::string> found;
+    const std::function<bool(const TokenTrie::Node&, const std::string&)> walk = [&](const auto& node,
+                                                                                     const std::string& bytes) {
+      bool leads = false;
+      for (const std::int32_t id : trie.ids(node)) {
+        EXPECT_EQ(trie.bytes(id), bytes);
+        if (trie.plain(kind).chars(id) == 0) found.push_back(bytes), leads = true;
+      }
+      for (const TokenTrie::Node& child : node.children_in(nodes))
+        leads |= walk(child, bytes + static_cast<char>(child.byte));
+      EXPECT_TRUE(leads) << bytes;
+      return leads;
+    };
+    walk(nodes[0], "");
+    std::vector<std::string> expected;
+    for (std::size_t id = 0; id < list.size(); ++id)
+      if (!list[id].empty() && trie.plain(kind).chars(static_cast<std::int32_t>(id)) == 0) expected.push_back(list[id]);
+    std::sort(expected.begin(), expected.end());
+    std::sort(found.begin(), found.end());
+    EXPECT_EQ(found, expected);
+    EXPECT_LT(nodes.size(), trie.nodes().size());
+  }
+}
+
 }  // namespace
 }  // namespace tril::search
