@@ -38,7 +38,17 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 echo "deps: installing$missing"
 log=$(mktemp)
-if ! { $root apt-get update -qq && DEBIAN_FRONTEND=noninteractive $root apt-get install -y -qq --no-install-recommends $missing; } >"$log" 2>&1; then
+# A new system's own updates hold apt's locks for minutes. apt-get waits for that of the packages, but not for that of the lists.
+apt() { $root env LC_ALL=C DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 "$@"; }
+update() {
+  tries=60
+  until apt update >"$log" 2>&1; do
+    tries=$((tries - 1))
+    [ $tries -gt 0 ] && grep -q 'Could not get lock' "$log" || return 1
+    sleep 5
+  done
+}
+if ! { update && apt install -y --no-install-recommends $missing >"$log" 2>&1; }; then
   cat "$log" >&2
   rm -f "$log"
   echo "deps: apt-get failed; its words stand above" >&2
