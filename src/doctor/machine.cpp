@@ -46,6 +46,13 @@ std::string value_in(const std::string& path, std::string_view name) {
   return "";
 }
 
+// Linux on ARM64 gives numbers in place of a name: "ARM64, implementer 0x41, part 0xd0c". "" if there are none either.
+std::string processor_in(const std::string& path) {
+  const std::string name = value_in(path, "model name"), part = value_in(path, "CPU part");
+  if (!name.empty() || part.empty()) return name;
+  return fmt::format("ARM64, implementer {}, part {}", value_in(path, "CPU implementer"), part);
+}
+
 // "MemAvailable:   123 kB" in bytes.
 std::optional<std::int64_t> kilobytes_in(const std::string& path, std::string_view name) {
   const auto kilobytes = number_in(value_in(path, name));
@@ -85,7 +92,7 @@ std::string chosen_in(const std::string& line) {
 
 Machine read_machine(const std::string& root) {
   Machine m;
-  m.processor = value_in(root + "/proc/cpuinfo", "model name");
+  m.processor = processor_in(root + "/proc/cpuinfo");
   for (const kern::Kernels* k : kern::tables()) m.tables.emplace_back(k->name);
   m.table = kern::best().name;
   m.logical_cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));

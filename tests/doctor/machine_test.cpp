@@ -62,6 +62,15 @@ TEST(Machine, IsReadFromFiles) {
   EXPECT_FALSE(m.tables.empty());
 }
 
+TEST(Machine, IsOneOfArm64) {
+  const FakeRoot root;
+  EXPECT_EQ(read_machine(root.dir.path()).processor, "");
+  root.put("proc/cpuinfo",
+           "processor\t: 0\nBogoMIPS\t: 243.75\nCPU implementer\t: 0x41\nCPU architecture: 8\nCPU variant\t: 0x3\n"
+           "CPU part\t: 0xd0c\nCPU revision\t: 1\n");
+  EXPECT_EQ(read_machine(root.dir.path()).processor, "ARM64, implementer 0x41, part 0xd0c");
+}
+
 // The group of the process, and each above it, of both versions.
 TEST(MemoryLimit, TheTightestGroupCounts) {
   const FakeRoot root;
