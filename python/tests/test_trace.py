@@ -27,7 +27,9 @@ def expect_same(trace, values, about):
     assert (trace.source_ids, trace.source_tokens) == (source["ids"], source["pieces"])
     for name in ("prompt_tokens", "next", "loss", "change", "attribution", "head_scores"):
         assert getattr(trace, name) == about.get(name), name
-    for row, told in zip(trace.lens or [], about.get("lens", []), strict=True):
+    lens, lens_told = trace.lens or [], about.get("lens", [])
+    assert len(lens) == len(lens_told)
+    for row, told in zip(lens, lens_told):
         assert (row["point"], row["best_ids"], row["best"]) == (told["point"], told["best_ids"], told["best"])
         assert row["logits"].argmax(-1).tolist() == told["best_ids"]
     assert {side: m.tolist() for side, m in (trace.rollout or {}).items()} == {
