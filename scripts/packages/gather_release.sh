@@ -16,6 +16,6 @@ mkdir -p "$output"
 git archive --format=tar.gz --prefix="tril-$version/" -o "$output/tril-$version-source.tar.gz" HEAD
 scripts/make_sdist.sh "$output" > /dev/null  # tril-$version.tar.gz, by the name that pip expects
 cp build-deb/dist/*"_${version}_"*.deb build-portable/dist/"tril-$version"-*.tar.xz build-wheel/dist/"tril-$version"-*.whl "$output"
-python3 scripts/packages/make_sbom.py build-portable build-archives/sources > "$output/tril-$version.cdx.json"
+python3 scripts/packages/make_sbom.py build-portable build-archives/sources build-deb/source/obj > "$output/tril-$version.cdx.json"
 (cd "$output" && sha256sum -- * > SHA256SUMS)
 cat "$output/SHA256SUMS"

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Writes a software bill of materials in CycloneDX's JSON (version 1.5) for the program, and for the module of Python beside it.
+"""Writes a software bill of materials in CycloneDX's JSON (version 1.5) for the program, and for the modules of Python beside it.
 
-  make_sbom.py BUILD SOURCES > tril-VERSION.cdx.json
+  make_sbom.py BUILD SOURCES [MODULES...] > tril-VERSION.cdx.json
     BUILD    the build folder, with the program and its CMakeCache.txt
     SOURCES  the folder that scripts/archives/sources.sh has written
+    MODULES  more build folders, of which only the modules of Python are listed
 
 The components are the Debian packages of the shared libraries of the program, by ldd and dpkg, and those of which it has static
-libraries or headers inside (scripts/archives/packages.txt), with what SentencePiece's sources bring along. nanobind is one where BUILD
-has compiled the module. The file names no time and no random number: the same inputs give the same bytes.
+libraries or headers inside (scripts/archives/packages.txt), with what SentencePiece's sources bring along. nanobind is one for each
+version with which a module was compiled in BUILD or MODULES. The file names no time and no random number: the same inputs give the same bytes.
 """
 
 import hashlib
@@ -108,28 +109,32 @@ def brought_along(folder):
     return entries
 
 
-def nanobind(cache):
-    """nanobind and its hash table, as the build folder has found them; nothing if that was built without the module of Python."""
-    found = re.search(r"^nanobind_DIR:[A-Z]+=(.*)$", cache, re.MULTILINE)
-    if not found or found.group(1).endswith("NOTFOUND"):
-        return []
-    version = re.search(r'set\(PACKAGE_VERSION "([^"]+)"', text_of(found.group(1), "nanobind-config-version.cmake")).group(1)
-    use = "static, in the module of Python alone"
-    return [
-        {
-            "type": "library",
-            "bom-ref": f"pypi:{name}",
-            "name": name,
-            **more,
-            "licenses": [{"license": {"id": licence}}],
-            "properties": [{"name": "use", "value": use}],
-            "externalReferences": [{"type": "website", "url": homepage}],
-        }
-        for name, more, licence, homepage in [
-            ("nanobind", {"version": version, "purl": f"pkg:pypi/nanobind@{version}"}, "BSD-3-Clause", "https://github.com/wjakob/nanobind"),
-            ("robin-map", {}, "MIT", "https://github.com/Tessil/robin-map"),
-        ]
-    ]
+def nanobind(caches):
+    """nanobind, in each version that the build folders have found, and its hash table; nothing if they have no module of Python."""
+    pythons = {}
+    for cache in caches:
+        for python, version in re.findall(r"^TRIL_NANOBIND_([0-9.]+):[A-Z]+=(.+)$", cache, re.MULTILINE):
+            pythons.setdefault(version, set()).add(python)
+    entries = []
+    for version, found in sorted(pythons.items()):
+        used = ", ".join(sorted(found, key=lambda python: [int(part) for part in python.split(".")]))
+        more = {"version": version, "purl": f"pkg:pypi/nanobind@{version}"}
+        entries.append(inside_module("nanobind", f"@{version}", more, "BSD-3-Clause", "https://github.com/wjakob/nanobind", f" ({used})"))
+    if entries:
+        entries.append(inside_module("robin-map", "", {}, "MIT", "https://github.com/Tessil/robin-map", ""))
+    return entries
+
+
+def inside_module(name, suffix, more, licence, homepage, pythons):
+    return {
+        "type": "library",
+        "bom-ref": f"pypi:{name}{suffix}",
+        "name": name,
+        **more,
+        "licenses": [{"license": {"id": licence}}],
+        "properties": [{"name": "use", "value": f"static, in the module of Python alone{pythons}"}],
+        "externalReferences": [{"type": "website", "url": homepage}],
+    }
 
 
 def components_of(packages, use):
@@ -160,9 +165,9 @@ def component(use, package, version, architecture, source, source_version, homep
 
 
 def main():
-    if len(sys.argv) != 3:
+    if len(sys.argv) < 3:
         sys.exit(__doc__)
-    build, sources = sys.argv[1:]
+    build, sources, *modules = sys.argv[1:]
     program = os.path.realpath(os.path.join(build, "tril"))
     version = output(program, "--version").split()[1]
     with open(program, "rb") as file:
@@ -173,7 +178,7 @@ def main():
         components += components_of(packages_inside(use), use)
     components.append(unpacked(os.path.join(sources, "onednn"), "https://github.com/oneapi-src/oneDNN"))
     components += brought_along(os.path.join(sources, "sentencepiece", "third_party"))
-    components += nanobind(text_of(build, "CMakeCache.txt"))
+    components += nanobind([text_of(folder, "CMakeCache.txt") for folder in (build, *modules)])
     document = {
         "bomFormat": "CycloneDX",
         "specVersion": "1.5",

@@ -34,8 +34,8 @@ struct Built {
     write("sources/sentencepiece/third_party/darts_clone/darts.h", "#define DARTS_VERSION \"0.32\"\n");
     write("sources/sentencepiece/third_party/absl/LICENSE", "");
     write("sources/sentencepiece/third_party/esaxx/LICENSE", "");
-    write("nanobind/cmake/nanobind-config-version.cmake", "set(PACKAGE_VERSION \"2.9.1\")\n");
-    write("build/CMakeCache.txt", "nanobind_DIR:PATH=" + folder.at("nanobind/cmake") + "\n");
+    write("build/CMakeCache.txt", "TRIL_NANOBIND_3.9:INTERNAL=2.9.1\nTRIL_NANOBIND_3.12:INTERNAL=3.1.0\n");
+    write("debian/CMakeCache.txt", "TRIL_NANOBIND_3.11:INTERNAL=3.1.0\n");
     fs::create_symlink(test::tril_program(), folder.at("build/tril"));
   }
   void write(const std::string& name, const std::string& text) const {
@@ -44,7 +44,7 @@ struct Built {
   }
   Ran bill() const {
     return run_words({"/usr/bin/env", "python3", source + "/scripts/packages/make_sbom.py", folder.at("build"),
-                      folder.at("sources")});
+                      folder.at("sources"), folder.at("debian")});
   }
   ScratchFolder folder;
 };
@@ -57,21 +57,26 @@ TEST(BillOfMaterials, ListsWhatIsInside) {
   ASSERT_EQ(ran.code, 0) << ran.err;
   const nlohmann::json bill = nlohmann::json::parse(ran.out);
   EXPECT_EQ(bill["metadata"]["component"]["version"], version);
-  std::map<std::string, std::string> versions;
+  std::map<std::string, std::string> versions, uses;
   std::set<std::string> references;
   for (const nlohmann::json& part : bill["components"]) {
     versions[part["name"]] = part.value("version", "");
+    for (const nlohmann::json& property : part["properties"]) {
+      if (property["name"] == "use")
+        uses[part["name"].get<std::string>() + " " + versions[part["name"]]] = property["value"];
+    }
     EXPECT_TRUE(references.insert(part["bom-ref"]).second) << part["bom-ref"] << " stands there twice";
   }
   EXPECT_EQ(versions["protobuf-lite"], "3.14.0");
   EXPECT_EQ(versions["darts_clone"], "0.32");
-  EXPECT_EQ(versions["nanobind"], "2.9.1");
+  EXPECT_EQ(uses["nanobind 2.9.1"], "static, in the module of Python alone (3.9)");
+  EXPECT_EQ(uses["nanobind 3.1.0"], "static, in the module of Python alone (3.11, 3.12)");
   EXPECT_EQ(versions["onednn"], "3.7.2+ds-2");
   for (const char* name : {"absl", "esaxx", "robin-map", "libc6", "libicu-dev", "nlohmann-json3-dev"})
     EXPECT_TRUE(versions.contains(name)) << name;
   EXPECT_EQ(built.bill().out, ran.out) << "the same inputs give the same bytes";
 
-  built.write("build/CMakeCache.txt", "");
+  built.write("build/CMakeCache.txt", ""), built.write("debian/CMakeCache.txt", "");
   EXPECT_EQ(built.bill().out.find("nanobind"), std::string::npos);
   built.write("sources/sentencepiece/third_party/zstd/zstd.h", "");
   const Ran unknown = built.bill();
