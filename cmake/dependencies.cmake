@@ -1,18 +1,21 @@
 # Every library comes from Debian's or Ubuntu's packages (`make deps` installs them).
 include(${CMAKE_CURRENT_LIST_DIR}/library_dependencies.cmake)
+tril_need(nlohmann_json)
+if(NOT TRIL_LIBRARY_ONLY)
+  tril_need(CLI11)
+  tril_need(Boost 1.74)  # Asio and Beast, headers alone
+endif()
 if(tril_missing)
   list(JOIN tril_missing ", " missing)
-  message(FATAL_ERROR "these libraries were not found: ${missing}; `make deps` installs their packages")
+  message(FATAL_ERROR "these libraries were not found, or only older ones: ${missing}; `make deps`, or scripts/deps.sh, installs the "
+    "packages of Debian 12 and Ubuntu 24.04")
 endif()
-find_package(nlohmann_json REQUIRED)
 if(TRIL_ARCHIVES)
   include(${CMAKE_CURRENT_LIST_DIR}/archives.cmake)
 endif()
 if(TRIL_LIBRARY_ONLY)
   return()
 endif()
-find_package(CLI11 REQUIRED)
-find_package(Boost 1.74 REQUIRED)  # Asio and Beast, headers alone
 if(TRIL_MPI)
   find_package(MPI REQUIRED COMPONENTS C)  # its C interface: what all of them have
 

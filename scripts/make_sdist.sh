@@ -11,7 +11,7 @@ name=tril-$version
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 mkdir "$scratch/$name"
-git ls-files CMakeLists.txt LICENSE README.md cmake examples include python src | tar -cf - -T - | tar -xf - -C "$scratch/$name"
+git ls-files CMakeLists.txt LICENSE README.md cmake examples include python scripts/deps.sh src | tar -cf - -T - | tar -xf - -C "$scratch/$name"
 cd "$scratch/$name"
 sed -E -e 's|^(cmake.source-dir = )"\.\."|\1"."|' -e 's|"\.\./|"|' -e 's|^(readme = )"|\1"python/|' \
   -e 's|^(wheel.packages = )\["tril"\]|\1["python/tril"]|' python/pyproject.toml >pyproject.toml
