@@ -39,7 +39,7 @@ sdist: ## the Python package as source, in build-wheel/dist: pip install FILE co
 	@scripts/make_sdist.sh build-wheel/dist
 
 deb: deps ## the Debian packages of this machine's release, in build-deb/dist
-	@scripts/deps.sh debhelper dh-python fakeroot lintian python3-dev python3-pip
+	@scripts/deps.sh build-essential debhelper dh-python fakeroot lintian python3-dev python3-pip
 	@scripts/packages/make_deb.sh build-deb/dist
 
 tarball: archives ## the program with all its libraries, for every Linux of this processor family, in build-portable/dist
