@@ -25,8 +25,7 @@ new_system() {
   mount -t proc proc "$scratch/$1/proc"
 }
 
-make deb tarball
-make image-root
+make deb image-root # the image's files are made from the archive, which it makes first
 mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | head -n 1)
 suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
 
