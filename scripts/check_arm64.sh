@@ -22,7 +22,12 @@ if [ "${1-}" != --all ]; then
   quietly cmake --preset arm64 -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -DTRIL_QUICK=ON -DTRIL_BATCH=0
   quietly cmake --build build-arm64 -j "$(nproc)" --target test_kern
   built=$SECONDS
-  emulated build-arm64/tests/test_kern --gtest_brief=1 --gtest_filter="$filter"
+  running=()
+  for ((i = 0; i < $(nproc); ++i)); do
+    GTEST_SHARD_INDEX=$i GTEST_TOTAL_SHARDS=$(nproc) emulated build-arm64/tests/test_kern --gtest_brief=1 --gtest_filter="$filter" &
+    running+=($!)
+  done
+  for process in "${running[@]}"; do wait "$process"; done
   echo "arm64: $((built - begun)) s to build, $((SECONDS - built)) s to run"
   exit
 fi
