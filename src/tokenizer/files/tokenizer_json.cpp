@@ -17,7 +17,8 @@
 namespace tril {
 namespace {
 
-constexpr int deepest = 16;  // nested sequences
+constexpr int deepest = 16;              // nested sequences
+constexpr std::size_t most_steps = 256;  // of a kind: each pre-tokenizer calls the next one
 
 // The parts inside a "Sequence", in order.
 template <class Use>
@@ -28,6 +29,16 @@ void flatten(const JsonNode& node, const char* list, int depth, const Use& use) 
   if (type != "Sequence") return use(node, type);
   if (depth >= deepest) node.refuse(fmt::format("has sequences nested more than {} deep", deepest));
   node[list].for_each([&](const JsonNode& part) { flatten(part, list, depth + 1, use); });
+}
+
+// The steps of one kind, in order: a node that is one step, or a "Sequence" of them in its `list`.
+template <class Use>
+void for_each_step(const JsonNode& node, const char* list, const Use& use) {
+  std::size_t steps = 0;
+  flatten(node, list, 0, [&](const JsonNode& step, const std::string& type) {
+    if (++steps > most_steps) step.refuse(fmt::format("is step {}; at most {} are supported", steps, most_steps));
+    use(step, type);
+  });
 }
 
 }  // namespace
@@ -41,15 +52,16 @@ TokenizerParts read_tokenizer_json(std::string_view text, const std::string& whe
   TokenizerParts parts;
   parts.model = read_model(file["model"]);
   parts.added = read_added(file["added_tokens"], parts.model);
-  flatten(file["normalizer"], "normalizers", 0,
-          [&](const JsonNode& n, const std::string& type) { parts.normalizers.push_back(read_normalizer(n, type)); });
-  flatten(file["pre_tokenizer"], "pretokenizers", 0, [&](const JsonNode& n, const std::string& type) {
+  for_each_step(file["normalizer"], "normalizers", [&](const JsonNode& n, const std::string& type) {
+    parts.normalizers.push_back(read_normalizer(n, type));
+  });
+  for_each_step(file["pre_tokenizer"], "pretokenizers", [&](const JsonNode& n, const std::string& type) {
     parts.pre_tokenizers.push_back(read_pre_tokenizer(n, type));
   });
-  flatten(file["decoder"], "decoders", 0,
-          [&](const JsonNode& n, const std::string& type) { parts.decoders.push_back(read_decoder(n, type)); });
+  for_each_step(file["decoder"], "decoders",
+                [&](const JsonNode& n, const std::string& type) { parts.decoders.push_back(read_decoder(n, type)); });
   parts.has_post_processor = !file["post_processor"].is_null();
-  flatten(file["post_processor"], "processors", 0, [&](const JsonNode& n, const std::string& type) {
+  for_each_step(file["post_processor"], "processors", [&](const JsonNode& n, const std::string& type) {
     const TokensAround around = read_around(n, type);  // around those so far
     parts.prefix.insert(parts.prefix.begin(), around.prefix.begin(), around.prefix.end());
     parts.suffix.insert(parts.suffix.end(), around.suffix.begin(), around.suffix.end());

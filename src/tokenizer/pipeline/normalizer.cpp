@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "tokenizer/pipeline/growth.h"
 #include "tokenizer/pipeline/regex.h"
 #include "unicode/character_map.h"
 #include "unicode/characters.h"
@@ -284,12 +285,13 @@ class Replaced : public Normalizer {
       std::vector<std::pair<std::size_t, std::size_t>> matches;
       regex_->find_all(text.text, matches);
       if (matches.empty()) return false;
-      for (const auto& [begin, end] : matches) replace(begin, end);
+      for (auto match = matches.begin(); match != matches.end() && out.size() <= text.most; ++match)
+        replace(match->first, match->second);
     } else {
       std::size_t found = text.text.find(how_.pattern.text);
       if (found == text.text.npos) return false;
       out.reserve(text.text.size() + text.text.size() / 2);
-      for (; found != text.text.npos; found = text.text.find(how_.pattern.text, at))
+      for (; found != text.text.npos && out.size() <= text.most; found = text.text.find(how_.pattern.text, at))
         replace(found, found + how_.pattern.text.size());
     }
     out += text.text.substr(at);
@@ -317,7 +319,7 @@ class Mapped : public Normalizer {
     const std::string_view s = text.text;
     out.reserve(s.size() + s.size() / 8);
     bool changed = false;
-    for (std::size_t at = 0; at < s.size();) {
+    for (std::size_t at = 0; at < s.size() && out.size() <= text.most;) {
       const std::size_t run = end_of_plain(s, at);
       out += s.substr(at, run - at);
       at = run;
@@ -381,17 +383,20 @@ std::unique_ptr<const Normalizer> make_step(const NormalizerStep& step, const st
 
 }  // namespace
 
-Normalizers::Normalizers(const std::vector<NormalizerStep>& steps, const std::string& where) {
+Normalizers::Normalizers(const std::vector<NormalizerStep>& steps, const std::string& where) : where_(where) {
   for (const NormalizerStep& step : steps) steps_.push_back(make_step(step, where));
 }
 Normalizers::Normalizers(Normalizers&&) noexcept = default;
 Normalizers::~Normalizers() = default;
 
 NormalText Normalizers::apply(NormalText text, NormalizerScratch& scratch) const {
+  const std::size_t bytes = text.text.size();
+  text.most = most_grown(bytes);
   std::string *out = &scratch.one, *other = &scratch.other;  // the text is in `other`, if in either
   for (const auto& step : steps_) {
     out->clear();
     if (!step->apply(text, *out)) continue;
+    if (out->size() > text.most) refuse_growth(where_, "the normalizers", bytes);
     text.text = *out;
     std::swap(out, other);
   }

@@ -1,6 +1,7 @@
 // Applies the normalizers of tokenizer_parts.h, one after the other.
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -15,6 +16,7 @@ namespace tril {
 struct NormalText {
   std::string_view text;
   bool at_start = true;
+  std::size_t most = std::numeric_limits<std::size_t>::max();  ///< bytes that it may become (growth.h)
 };
 
 /// Buffers for texts between steps.
@@ -27,6 +29,7 @@ class Normalizer {
  public:
   virtual ~Normalizer() = default;
   /// Writes the normal form of text.text, which is UTF-8, to `out` and returns true; if nothing changes, returns false.
+  /// May stop once it has written more than text.most.
   virtual bool apply(NormalText& text, std::string& out) const = 0;
 };
 
@@ -38,11 +41,13 @@ class Normalizers {
   ~Normalizers();
 
   /// The result is a view of the given text or of `scratch`.
+  /// @throws Error if it would be far longer than the text (growth.h)
   NormalText apply(NormalText text, NormalizerScratch& scratch) const;
   bool empty() const { return steps_.empty(); }
 
  private:
   std::vector<std::unique_ptr<const Normalizer>> steps_;
+  std::string where_;
 };
 
 }  // namespace tril

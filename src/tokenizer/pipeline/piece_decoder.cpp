@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "tokenizer/pipeline/growth.h"
 #include "unicode/characters.h"
 #include "unicode/trim.h"
 
@@ -103,13 +104,21 @@ List without_suffix(List pieces, const DecodeSuffix& how) {
   return pieces;
 }
 
-std::string replaced(std::string_view text, const Regex& regex, std::string_view content) {
+// Every match replaced, until there are more than `most` bytes.
+std::string replaced(std::string_view text, const ReplaceText& how, const Regex* regex, std::size_t most) {
   std::vector<std::pair<std::size_t, std::size_t>> matches;
-  regex.find_all(text, matches);
+  if (regex) {
+    regex->find_all(text, matches);
+  } else {
+    const std::string& wanted = how.pattern.text;
+    for (std::size_t at = text.find(wanted); at != text.npos; at = text.find(wanted, at + wanted.size()))
+      matches.emplace_back(at, at + wanted.size());
+  }
   std::string out;
   std::size_t at = 0;
   for (const auto& [begin, end] : matches) {
-    out.append(text.substr(at, begin - at)).append(content);
+    out.append(text.substr(at, begin - at)).append(how.content);
+    if (out.size() > most) return out;
     at = end;
   }
   return out.append(text.substr(at));
@@ -149,13 +158,15 @@ void clean_up_spaces(std::string& text) {
   for (const auto& [from, to] : rules) replace_all(text, from, to);
 }
 
-PieceDecoder::PieceDecoder(const std::vector<DecoderStep>& steps, const std::string& where) : steps_(steps) {
+PieceDecoder::PieceDecoder(const std::vector<DecoderStep>& steps, const std::string& where)
+    : steps_(steps), where_(where) {
   for (const DecoderStep& step : steps) {
     regex_of_.push_back(regexes_.size());
     const auto* replace = std::get_if<ReplaceText>(&step);
     if (replace && (replace->pattern.regex || replace->pattern.text.empty()))
       regexes_.emplace_back(replace->pattern.text, where);
   }
+  regex_of_.push_back(regexes_.size());
 }
 
 std::string PieceDecoder::decode(List pieces) const {
@@ -164,10 +175,14 @@ std::string PieceDecoder::decode(List pieces) const {
     for (std::size_t i = 0; i < pieces.size(); ++i) text.append(i == 0 ? "" : " ").append(pieces[i]);
     return text;
   }
+  std::size_t bytes = 0;
+  for (const std::string& piece : pieces) bytes += piece.size();
   for (std::size_t i = 0; i < steps_.size(); ++i) {
     struct Apply {
       List& pieces;
       const Regex* regex;
+      const std::string& where;
+      std::size_t bytes;  // of all pieces before the first step
       List operator()(const DecodeByteLevel& s) const { return from_letters(pieces, s.drop_invalid); }
       List operator()(const DecodeMetaspace& s) const { return from_metaspace(std::move(pieces), s); }
       List operator()(const DecodeByteFallback&) const { return from_bytes(std::move(pieces)); }
@@ -176,15 +191,17 @@ std::string PieceDecoder::decode(List pieces) const {
       List operator()(const DecodeWordPiece& s) const { return from_wordpiece(std::move(pieces), s); }
       List operator()(const DecodeSuffix& s) const { return without_suffix(std::move(pieces), s); }
       List operator()(const ReplaceText& s) const {
-        for (std::string& piece : pieces)
-          if (s.pattern.regex || s.pattern.text.empty())
-            piece = replaced(piece, *regex, s.content);
-          else
-            replace_all(piece, s.pattern.text, s.content);
+        std::size_t now = 0;
+        for (std::string& piece : pieces) {
+          piece = replaced(piece, s, regex, most_grown(bytes));
+          now += piece.size();
+          if (now > most_grown(bytes)) refuse_growth(where, "the decoders", bytes);
+        }
         return std::move(pieces);
       }
     };
-    pieces = std::visit(Apply{pieces, regex_of_[i] < regexes_.size() ? &regexes_[regex_of_[i]] : nullptr}, steps_[i]);
+    const Regex* const regex = regex_of_[i] < regex_of_[i + 1] ? &regexes_[regex_of_[i]] : nullptr;
+    pieces = std::visit(Apply{pieces, regex, where_, bytes}, steps_[i]);
   }
   return fused(pieces).front();
 }

@@ -15,12 +15,14 @@ class PieceDecoder {
   PieceDecoder(const std::vector<DecoderStep>& steps, const std::string& where);
 
   /// The text of `pieces`. Without any steps: the pieces with spaces between them.
+  /// @throws Error if it would be far longer than the pieces (growth.h)
   std::string decode(std::vector<std::string> pieces) const;
 
  private:
   std::vector<DecoderStep> steps_;
-  std::vector<Regex> regexes_;  ///< by step; empty for steps without one
-  std::vector<std::size_t> regex_of_;
+  std::vector<Regex> regexes_;
+  std::vector<std::size_t> regex_of_;  ///< by step, and after the last: the expressions before its own, if it has one
+  std::string where_;
 };
 
 /// The byte of a piece like "<0xE2>"; -1 for any other piece.

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "tokenizer/pipeline/digit_groups.h"
+#include "tokenizer/pipeline/growth.h"
 #include "tokenizer/pipeline/regex.h"
 #include "tokenizer/pipeline/word_patterns.h"
 #include "unicode/characters.h"
@@ -375,7 +376,8 @@ struct Make {
 
 }  // namespace
 
-PreTokenizers::PreTokenizers(const std::vector<PreTokenizerStep>& steps, bool letters, const std::string& where) {
+PreTokenizers::PreTokenizers(const std::vector<PreTokenizerStep>& steps, bool letters, const std::string& where)
+    : where_(where) {
   for (std::size_t i = 0; i < steps.size(); ++i) {
     steps_.push_back(std::visit(Make{letters || i + 1 < steps.size(), where}, steps[i]));
     takes_bytes_ = takes_bytes_ && dynamic_cast<const ByPattern*>(steps_.back().get()) == nullptr;
@@ -384,12 +386,19 @@ PreTokenizers::PreTokenizers(const std::vector<PreTokenizerStep>& steps, bool le
 PreTokenizers::PreTokenizers(PreTokenizers&&) noexcept = default;
 PreTokenizers::~PreTokenizers() = default;
 
-void PreTokenizers::cut(std::size_t step, Word word, std::vector<PreTokenizerScratch>& scratch,
-                        const WordSink& take) const {
+void PreTokenizers::cut(Word text, std::vector<PreTokenizerScratch>& scratch, const WordSink& take) const {
+  for (PreTokenizerScratch& one : scratch) one.bytes = 0;
+  cut(0, text, {scratch, take, text.text.size()});
+}
+
+void PreTokenizers::cut(std::size_t step, Word word, const Run& run) const {
   if (word.text.empty()) return;
-  if (step == steps_.size()) return take(word);
-  const auto next = [&](Word w) { cut(step + 1, w, scratch, take); };
-  steps_[step]->cut(word, scratch[step], next);
+  if (step == steps_.size()) return run.take(word);
+  PreTokenizerScratch& own = run.scratch[step];
+  own.bytes += word.text.size();
+  if (own.bytes > most_grown(run.bytes)) refuse_growth(where_, "the pre-tokenizers", run.bytes);
+  const auto next = [&](Word w) { cut(step + 1, w, run); };
+  steps_[step]->cut(word, own, next);
 }
 
 }  // namespace tril

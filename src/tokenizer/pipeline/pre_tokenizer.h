@@ -37,6 +37,7 @@ struct PreTokenizerScratch {
     std::size_t begin, end;
     bool delimiter;
   };
+  std::size_t bytes = 0;  ///< of the words of this text that it was given so far
   std::string text;
   std::vector<Stretch> stretches;
   std::vector<std::pair<std::size_t, std::size_t>> matches;
@@ -59,17 +60,22 @@ class PreTokenizers {
   ~PreTokenizers();
 
   /// Passes the words of `text` to `take`, without empty ones. Needs scratch of at least steps() elements.
-  void cut(Word text, std::vector<PreTokenizerScratch>& scratch, const WordSink& take) const {
-    cut(0, text, scratch, take);
-  }
+  /// @throws Error if the words would be far longer than the text (growth.h)
+  void cut(Word text, std::vector<PreTokenizerScratch>& scratch, const WordSink& take) const;
   std::size_t steps() const { return steps_.size(); }
   /// Whether words may contain invalid UTF-8: no step requires more than that.
   bool takes_bytes() const { return takes_bytes_; }
 
  private:
-  void cut(std::size_t step, Word word, std::vector<PreTokenizerScratch>& scratch, const WordSink& take) const;
+  struct Run {
+    std::vector<PreTokenizerScratch>& scratch;
+    const WordSink& take;
+    std::size_t bytes;  // of the text
+  };
+  void cut(std::size_t step, Word word, const Run& run) const;
 
   std::vector<std::unique_ptr<const PreTokenizer>> steps_;
+  std::string where_;
   bool takes_bytes_ = true;
 };
 

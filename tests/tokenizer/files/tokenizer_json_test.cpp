@@ -260,6 +260,55 @@ TEST(TokenizerJson, WhatIsNotSupportedIsRefusedByName) {
   EXPECT_NE(error_of([] { read_tokenizer_json(std::string(100'000, '['), "file"); }), "");
 }
 
+// Each of these steps makes about twice as much of a text, and forty of them would fill any memory.
+TEST(TokenizerJson, StepsThatMultiplyATextAreRefused) {
+  const nlohmann::json letters = {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", false}},
+                       twice = {{"type", "Replace"}, {"pattern", {{"String", "a"}}}, {"content", "aa"}},
+                       between = {{"type", "Replace"}, {"pattern", {{"Regex", ""}}}, {"content", "a"}},
+                       long_one = {
+                           {"type", "Replace"}, {"pattern", {{"String", "a"}}}, {"content", std::string(1000, 'a')}};
+  const auto fault = [](const char* key, const char* list, const std::vector<nlohmann::json>& steps, int times) {
+    nlohmann::json file = small_file();
+    file["decoder"] = nullptr;
+    file[key] = {{"type", "Sequence"}, {list, nlohmann::json::array()}};
+    for (int i = 0; i < times; ++i)
+      for (const nlohmann::json& step : steps) file[key][list].push_back(step);
+    return error_of([&] {
+      const auto tokenizer = make_pipeline_tokenizer(read_tokenizer_json(file.dump(), "file"), {.where = "file"});
+      const Ids ids = tokenizer->encode("a\u00e9a");
+      EXPECT_LE(tokenizer->decode(ids).size(), 1000u);
+    });
+  };
+  for (const nlohmann::json& step : {letters, twice, between}) {
+    EXPECT_EQ(fault("normalizer", "normalizers", {step}, 4), "") << step;
+    EXPECT_TRUE(contains(fault("normalizer", "normalizers", {step}, 40), "the normalizers make more than")) << step;
+  }
+  const nlohmann::json characters = {{"type", "FixedLength"}, {"length", 1}},
+                       spaces = {{"type", "ByteLevel"}, {"add_prefix_space", true}, {"use_regex", false}};
+  for (const std::vector<nlohmann::json>& steps : {std::vector{letters}, std::vector{characters, spaces}}) {
+    EXPECT_EQ(fault("pre_tokenizer", "pretokenizers", steps, 4), "") << steps[0];
+    EXPECT_TRUE(contains(fault("pre_tokenizer", "pretokenizers", steps, 40), "the pre-tokenizers make more than"))
+        << steps[0];
+  }
+  for (const nlohmann::json& step : {twice, between}) {
+    EXPECT_EQ(fault("decoder", "decoders", {step}, 4), "") << step;
+    EXPECT_TRUE(contains(fault("decoder", "decoders", {step}, 40), "the decoders make more than")) << step;
+  }
+  EXPECT_TRUE(contains(fault("normalizer", "normalizers", {long_one}, 3), "file: the normalizers make more than"));
+}
+
+// Pre-tokenizers call each other: a hundred thousand of them overflowed the stack.
+TEST(TokenizerJson, NumbersOfStepsAreLimited) {
+  const auto with = [](std::size_t steps) {
+    nlohmann::json file = small_file();
+    file["pre_tokenizer"] = {{"type", "Sequence"},
+                             {"pretokenizers", std::vector<nlohmann::json>(steps, {{"type", "WhitespaceSplit"}})}};
+    return error_of([&] { make_pipeline_tokenizer(read_tokenizer_json(file.dump(), "file"), {})->encode("ab a"); });
+  };
+  EXPECT_EQ(with(256), "");
+  EXPECT_TRUE(contains(with(257), "pre_tokenizer.pretokenizers[256]: is step 257; at most 256 are supported"));
+}
+
 // A damaged file is an error, or gives a working tokenizer.
 TEST(TokenizerJson, DamagedFilesAreErrorsOrTokenizers) {
   const std::string sample = "Hello, W\u00f6rld! 123\n\u4e16\u754c <s> \U0001f600  x";
