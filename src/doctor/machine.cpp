@@ -48,7 +48,8 @@ std::string value_in(const std::string& path, std::string_view name) {
 
 // Linux on ARM64 gives numbers in place of a name: "ARM64, implementer 0x41, part 0xd0c". "" if there are none either.
 std::string processor_in(const std::string& path) {
-  const std::string name = value_in(path, "model name"), part = value_in(path, "CPU part");
+  std::string name = value_in(path, "model name");
+  const std::string part = value_in(path, "CPU part");
   if (!name.empty() || part.empty()) return name;
   return fmt::format("ARM64, implementer {}, part {}", value_in(path, "CPU implementer"), part);
 }
