@@ -6,6 +6,7 @@
 #include "grammar/expressions/pattern.h"
 #include "grammar/schemas/schema_boxes.h"
 #include "grammar/schemas/schema_drafts.h"
+#include "grammar/schemas/schema_words.h"
 
 namespace tril::search {
 
@@ -67,6 +68,9 @@ SchemaBoxes::Items SchemaBoxes::items_of(SchemaId scope) const {
   const auto items = schema.find("items"), prefix = schema.find("prefixItems"), rest = schema.find("additionalItems");
   if (prefix != schema.end()) parts.first = &*prefix, parts.first_word = "/prefixItems";
   if (items != schema.end() && items->is_array()) {
+    if (prefix != schema.end() && document_.draft(scope) >= 2020)
+      refuse_schema(document_.place(scope), "has both `prefixItems` and a list as `items`",
+                    "name the draft in `$schema`, or leave one of them out");
     parts.first = &*items, parts.first_word = "/items";
     if (rest != schema.end()) parts.rest = &*rest, parts.rest_word = "/additionalItems";
   } else if (items != schema.end()) {

@@ -117,6 +117,8 @@ TEST(JsonSchema, RefusesByNameWhatItDoesNotKnow) {
            {R"({"oneOf":[{"enum":1},{"enum":[2]}]})", "#/oneOf/0/enum: expected an array of values"},
            {R"({"oneOf":[{"anyOf":{"a":{}}},true]})", "#/oneOf/0/anyOf: expected an array of schemas"},
            {R"({"prefixItems":{}})", "expected an array of schemas"},
+           {R"({"type":"array","prefixItems":[{"type":"object"}],"items":[]})",
+            "has both `prefixItems` and a list as `items`"},
            {R"({"a":1,"a":2})", "twice"},
            {"[", "JSON schema"},
            {"3", "expected a schema"},
@@ -129,6 +131,10 @@ TEST(JsonSchema, RefusesByNameWhatItDoesNotKnow) {
             "may refer to several schemas"},
            {R"({"type":"object","required":["a"],"properties":{"a":{"$ref":"#"}}})", "it allows no text"}})
     expect_refused([&s = schema] { json_schema_grammar(s); }, expected);
+  // A draft before `prefixItems` ignores it.
+  const std::string draft7 =
+      R"({"$schema":"http://json-schema.org/draft-07/schema#","type":"array","prefixItems":[{"type":"object"}],"items":[]})";
+  EXPECT_TRUE(of_schema(draft7).allows("[1]"));
   std::string deep = "{}";
   for (int i = 0; i < 60; ++i) deep = R"({"items":)" + deep + "}";
   EXPECT_NO_THROW(json_schema_grammar(deep));
