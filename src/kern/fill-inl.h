@@ -31,7 +31,7 @@ void fill_state_space(Kernels& k);        // state_space*, state_steps*
 void fill_ssru(Kernels& k);               // ssru*
 void fill_gemm_bf16(Kernels& k);          // pack_right, gather_packed, packed_gemm
 void fill_memory_attention(Kernels& k);   // pack_memory, memory_attention
-void fill_gemm_int8(Kernels& k);          // quantize_rows, pack_quantized, gather_quantized, quantized_gemm
+void fill_gemm_int8(Kernels& k);          // quantize_rows, pack_quantized, gather_quantized, select_quantized, quantized_gemm
 void fill_quantized_top_k(Kernels& k);    // quantized_top_k
 void fill_block_products(Kernels& k);     // pack_blocks
 void fill_linear_gradient(Kernels& k);    // linear_gradient

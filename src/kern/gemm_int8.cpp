@@ -100,6 +100,32 @@ void gather_quantized(const QuantizedRight& b, const std::int32_t* ids, float sc
   }
 }
 
+void select_quantized(const SelectQuantized& s) {
+  const QuantizedRight& b = s.from;
+  const std::size_t deep = int8_depth(b.k) / int8_tile_depth, tile_bytes = int8_tile_bytes * as_size(b.bits) / 8;
+  const std::uint8_t nothing = b.bits == 8 ? 0 : 0x88;  // a 4-bit zero is 8
+  for (std::size_t to = 0; to < int8_columns(s.n); ++to) {
+    const std::size_t from = to < s.n ? as_size(s.ids[to]) : 0;
+    s.scales[to] = to < s.n ? b.scales[from] : 0;
+    s.sums[to] = to < s.n ? b.sums[from] : 0;
+    for (std::size_t l = 0; l < deep; ++l) {
+      const auto tile = [&](std::size_t column) { return (column / 32 * deep + l) * 2 + column % 32 / 16; };
+      std::uint8_t* const at = s.values + tile(to) * tile_bytes + to % 16 * 4;
+      const std::uint8_t* const of = b.values + tile(from) * tile_bytes + from % 16 * 4;
+      for (std::size_t p = 0; p < tile_bytes; p += 64) {
+        if (to < s.n)
+          __builtin_memcpy(at + p, of + p, 4);
+        else
+          __builtin_memset(at + p, nothing, 4);
+      }
+      if (b.bits == 8) continue;
+      for (std::size_t g = 0; g < 2; ++g)
+        s.multipliers[tile(to) * 32 + g * 16 + to % 16] =
+            to < s.n ? b.multipliers[tile(from) * 32 + g * 16 + from % 16] : 0;
+    }
+  }
+}
+
 template <class F>
 HWY_INLINE void FinishInt8(const QuantizedGemm& g, const IntBlock& at, F f) {
   constexpr std::size_t kVecs = 32 / hn::MaxLanes(Floats());
@@ -168,6 +194,7 @@ void fill_gemm_int8(Kernels& k) {
   k.quantize_rows = quantize_rows;
   k.pack_quantized = pack_quantized;
   k.gather_quantized = gather_quantized;
+  k.select_quantized = select_quantized;
   k.quantized_gemm = multiply<PairedProducts>;
 }
 

@@ -75,6 +75,17 @@ struct PackQuantized {
   std::int32_t* sums = nullptr;
 };
 
+/// Columns ids[0] ... ids[n - 1] of a packed weight of integers, to be packed as a weight of their own.
+struct SelectQuantized {
+  QuantizedRight from;
+  const std::int32_t* ids = nullptr;
+  std::size_t n = 0;
+  std::uint8_t* values = nullptr;       ///< int8_packed_bytes(n, k, bits)
+  std::uint8_t* multipliers = nullptr;  ///< 4 bits: int4_multipliers(n, k)
+  float* scales = nullptr;              ///< [int8_columns(n)]
+  std::int32_t* sums = nullptr;         ///< [int8_columns(n)]
+};
+
 /// y = residual + f(A W^T + bias): A [m, k] and C [m, n] float32, row-major with strides.
 struct QuantizedGemm {
   std::size_t m = 0;

@@ -69,6 +69,7 @@ struct LinearGradient;                    // linear_gradient.h
 struct PackQuantized;                     // gemm_int8.h
 struct PackBlocks;                        // block_format.h
 struct QuantizedRight;                    // gemm_int8.h
+struct SelectQuantized;                   // gemm_int8.h
 struct QuantizedGemm;                     // gemm_int8.h
 struct QuantizedTopK;                     // quantized_top_k.h
 struct PackMemory;                        // memory_attention.h
@@ -140,6 +141,8 @@ struct Kernels {
   bool (*pack_blocks)(const PackBlocks& p);
   /// y [rows, k] = scale * rows ids[i] of a packed weight.
   void (*gather_quantized)(const QuantizedRight& b, const std::int32_t* ids, float scale, float* y, std::size_t rows);
+  /// Some columns of a packed weight of integers: see gemm_int8.h.
+  void (*select_quantized)(const SelectQuantized& s);
   void (*quantized_gemm)(const QuantizedGemm& g);
   /// The best columns of such a product, which is not stored: see quantized_top_k.h.
   void (*quantized_top_k)(const QuantizedTopK& t);

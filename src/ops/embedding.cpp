@@ -64,6 +64,35 @@ Tensor rows_of(Context& c, const Weight& w, const Tensor& ids) {
   return y;
 }
 
+Weight select_rows(Context& c, const Weight& w, const Tensor& ids) {
+  if (!w.quantized || w.quantized.format != kern::BlockFormat::none) return rows_of(c, w, ids);
+  const auto [N] = ids.dims<1>("rows of a weight: ids");
+  check_ids(ids, w.out(), "rows of a weight: ids", "use the vocabulary that the model was made with");
+  const QuantizedMatrix& from = w.quantized;
+  const std::size_t n = z(N), in = z(w.in());
+  const auto bytes = [&](std::size_t count) { return c.empty({static_cast<std::int64_t>(count)}, DType::u8); };
+  const auto columns = static_cast<std::int64_t>(kern::int8_columns(n));
+  Weight selected;
+  selected.shape = {N, w.in()};
+  selected.quantized = {.shape = selected.shape,
+                        .bits = from.bits,
+                        .values = bytes(kern::int8_packed_bytes(n, in, from.bits)),
+                        .multipliers = from.bits == 4 ? bytes(kern::int4_multipliers(n, in)) : Tensor(),
+                        .scales = c.empty({columns}),
+                        .sums = c.empty({columns}, DType::i32)};
+  const QuantizedMatrix& to = selected.quantized;
+  const auto time =
+      c.timed("select_rows", "forward", [&] { return Work{.bytes = bytes_of(ids, to.values, to.values)}; });
+  c.kernels().select_quantized({.from = from.right(),
+                                .ids = ids.data<std::int32_t>(),
+                                .n = n,
+                                .values = to.values.data<std::uint8_t>(),
+                                .multipliers = to.multipliers ? to.multipliers.data<std::uint8_t>() : nullptr,
+                                .scales = to.scales.data<float>(),
+                                .sums = to.sums.data<std::int32_t>()});
+  return selected;
+}
+
 Tensor add_positions(Context& c, const Tensor& x, const Tensor& table, const Tensor& positions) {
   const auto [N, D] = x.dims<2>("positions: x");
   check_dense(x, DType::f32, "positions: x");

@@ -96,8 +96,16 @@ struct Best {
   Tensor ids;       ///< [N, k] i32; -1 if there are fewer
   Tensor log_sums;  ///< [N] log(sum(exp)) over all V, if requested
 };
+/// The output layer of some consecutive rows of x.
+struct OutputPart {
+  std::int64_t rows = 0;
+  Weight w;                                ///< quantised
+  Tensor b;                                ///< or none
+  std::span<const std::int32_t> ids = {};  ///< of W's rows, ascending; empty: 0, 1, ...
+};
+/// @param parts      of all N rows of x
 /// @param forbidden  [N] for each row the ids that are excluded from the result, or empty
-Best projected_top_k(Context& c, const Projected& p, std::int64_t k,
+Best projected_top_k(Context& c, const Tensor& x, std::span<const OutputPart> parts, std::int64_t k,
                      std::span<const std::vector<std::int32_t>> forbidden, bool log_sums);
 
 // --- embedding.cpp ---
@@ -109,6 +117,8 @@ Tensor embedding(Context& c, const Tensor& table, const Tensor& ids, float scale
 Tensor embedding(Context& c, const QuantizedMatrix& table, const Tensor& ids, float scale);
 /// Rows ids [N] of a weight [out, in], stored in any form, as float32 [N, in]; no gradient.
 Tensor rows_of(Context& c, const Weight& w, const Tensor& ids);
+/// Rows ids [N] of a weight [out, in] as a weight of their own: of integers like the weight, or else in float32; no gradient.
+Weight select_rows(Context& c, const Weight& w, const Tensor& ids);
 /// x + table[positions]: x [N, D], table [T, D], positions [N] -> [N, D]. Positions beyond the table are an Error.
 Tensor add_positions(Context& c, const Tensor& x, const Tensor& table, const Tensor& positions);
 

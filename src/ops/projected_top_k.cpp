@@ -1,5 +1,6 @@
 // projected_top_k: the k largest of x W^T + b by row, and log(sum(exp)) of the row            no gradient
-//   x [N, D]   W [V, D] quantised   b [V]
+//   x [N, D]   W [V, D] quantised   b [V]; parts of the rows may have output layers of their own
+#include <algorithm>
 #include <cmath>
 
 #include "kern/quantized_top_k.h"
@@ -35,34 +36,42 @@ void merge_row(const std::vector<Best>& parts, std::int64_t i, std::int64_t k, B
   into.log_sums.data<float>()[i] = most + std::log(sum);  // -inf if all ids are forbidden
 }
 
-}  // namespace
-
-Best projected_top_k(Context& c, const Projected& p, std::int64_t k,
-                     std::span<const std::vector<std::int32_t>> forbidden, bool log_sums) {
-  const Tensor &x = p.x, &b = p.b;
-  const Weight& w = p.w;
-  const auto [N, D] = x.dims<2>("projected_top_k: x");
-  check(static_cast<bool>(w.quantized) && D == w.in(), "projected_top_k", "x {} and W {} do not agree", x.shape(),
-        w.shape);
-  check(k >= 1, "projected_top_k", "expected k of at least 1, got {}", k);
-  check(forbidden.empty() || std::ssize(forbidden) == N, "projected_top_k", "{} lists of forbidden ids for {} rows",
-        forbidden.size(), N);
-  if (b) check_shape(b, {w.out()}, "projected_top_k: b");
-
-  std::vector<const std::int32_t*> lists;
-  std::vector<std::int32_t> counts;
-  for (const std::vector<std::int32_t>& ids : forbidden) {
-    lists.push_back(ids.data());
-    counts.push_back(static_cast<std::int32_t>(ids.size()));
+// The forbidden ids of rows, as columns of a part's W.
+class ForbiddenColumns {
+ public:
+  ForbiddenColumns(std::span<const std::vector<std::int32_t>> forbidden, std::span<const std::int32_t> ids) {
+    for (const std::vector<std::int32_t>& of_row : forbidden) {
+      const std::size_t before = columns_.size();
+      for (const std::int32_t id : of_row) {
+        const auto at = std::lower_bound(ids.begin(), ids.end(), id);
+        if (ids.empty())
+          columns_.push_back(id);
+        else if (at != ids.end() && *at == id)
+          columns_.push_back(static_cast<std::int32_t>(at - ids.begin()));
+      }
+      counts_.push_back(static_cast<std::int32_t>(columns_.size() - before));
+    }
+    const std::int32_t* at = columns_.data();
+    for (const std::int32_t count : counts_) lists_.push_back(at), at += count;
   }
-  Best best = empty_best(c, N, k, log_sums);
-  const auto time = c.timed("projected_top_k", "forward", [&, N = N, D = D] {
-    return product_work(true, product_flops(N, w.out(), D), bytes_of(x, operand_of(w), b));
-  });
+  const std::int32_t* const* lists(std::size_t row) const { return lists_.empty() ? nullptr : lists_.data() + row; }
+  const std::int32_t* counts(std::size_t row) const { return counts_.empty() ? nullptr : counts_.data() + row; }
+
+ private:
+  std::vector<std::int32_t> columns_, counts_;
+  std::vector<const std::int32_t*> lists_;
+};
+
+// The best columns of a part's rows x; ids are columns of W.
+void best_of_part(Context& c, const Tensor& x, const OutputPart& part, const ForbiddenColumns& forbidden, Best best) {
+  const auto [N, D] = x.dims<2>("projected_top_k: x");
+  const Weight& w = part.w;
+  const Tensor& b = part.b;
+  const std::int64_t k = best.values.size(1);
+  const bool log_sums = static_cast<bool>(best.log_sums);
   ProductSpace space(c, w, N, false);
   const auto columns = [&, N = N](int member, std::int64_t first, std::int64_t count, Best& found) {
-    for (std::int64_t i = 0; i < N; i += block_rows) {
-      const std::size_t row = z(i);
+    for (std::int64_t i = 0; i < N; i += block_rows)
       c.kernels().quantized_top_k({.m = z(std::min(block_rows, N - i)),
                                    .b = w.quantized.right().columns(z(first), z(count)),
                                    .a = x.data<float>() + i * x.row_stride(),
@@ -70,26 +79,63 @@ Best projected_top_k(Context& c, const Projected& p, std::int64_t k,
                                    .bias = b ? b.data<float>() + first : nullptr,
                                    .first_id = static_cast<std::int32_t>(first),
                                    .k = z(k),
-                                   .forbidden = lists.empty() ? nullptr : lists.data() + row,
-                                   .forbidden_counts = lists.empty() ? nullptr : counts.data() + row,
+                                   .forbidden = forbidden.lists(z(i)),
+                                   .forbidden_counts = forbidden.counts(z(i)),
                                    .values = found.values.data<float>() + i * k,
                                    .indices = found.ids.data<std::int32_t>() + i * k,
                                    .log_sums = log_sums ? found.log_sums.data<float>() + i : nullptr,
                                    .scratch = space.operand_of<std::uint8_t>(member)});
-    }
   };
   const std::int64_t panels = panels_of(w.out());
-  if (!is_shared(c, w) || panels < c.threads()) {
-    columns(0, 0, w.out(), best);
-    return best;
-  }
-  std::vector<Best> parts;  // one per thread, of ascending column ranges
-  for (int member = 0; member < c.threads(); ++member) parts.push_back(empty_best(c, N, k, log_sums));
+  if (!is_shared(c, w) || panels < c.threads()) return columns(0, 0, w.out(), best);
+  std::vector<Best> found;  // one per thread, of ascending column ranges
+  for (int member = 0; member < c.threads(); ++member) found.push_back(empty_best(c, N, k, log_sums));
   c.share_out(panels, [&](int member, std::int64_t first, std::int64_t last) {
     const std::int64_t begin = first * panel_columns, end = std::min(w.out(), last * panel_columns);
-    columns(member, begin, end - begin, parts[z(member)]);
+    columns(member, begin, end - begin, found[z(member)]);
   });
-  for (std::int64_t i = 0; i < N; ++i) merge_row(parts, i, k, best);
+  for (std::int64_t i = 0; i < N; ++i) merge_row(found, i, k, best);
+}
+
+void check_part(const Tensor& x, const OutputPart& part) {
+  const Weight& w = part.w;
+  check(static_cast<bool>(w.quantized) && x.size(1) == w.in(), "projected_top_k", "x {} and W {} do not agree",
+        x.shape(), w.shape);
+  check(part.ids.empty() || std::ssize(part.ids) == w.out(), "projected_top_k", "{} ids for W {}", part.ids.size(),
+        w.shape);
+  if (part.b) check_shape(part.b, {w.out()}, "projected_top_k: b");
+}
+
+}  // namespace
+
+Best projected_top_k(Context& c, const Tensor& x, std::span<const OutputPart> parts, std::int64_t k,
+                     std::span<const std::vector<std::int32_t>> forbidden, bool log_sums) {
+  const auto [N, D] = x.dims<2>("projected_top_k: x");
+  check(k >= 1, "projected_top_k", "expected k of at least 1, got {}", k);
+  check(forbidden.empty() || std::ssize(forbidden) == N, "projected_top_k", "{} lists of forbidden ids for {} rows",
+        forbidden.size(), N);
+  std::int64_t rows = 0;
+  for (const OutputPart& part : parts) check_part(x, part), rows += part.rows;
+  check(rows == N, "projected_top_k", "output layers for {} rows of {}", rows, N);
+  const auto time = c.timed("projected_top_k", "forward", [&, D = D] {
+    Work work;
+    for (const OutputPart& part : parts)
+      work += product_work(true, product_flops(part.rows, part.w.out(), D), bytes_of(operand_of(part.w), part.b));
+    return work += Work{.bytes = bytes_of(x)};
+  });
+  Best best = empty_best(c, N, k, log_sums);
+  std::int64_t row = 0;
+  for (const OutputPart& part : parts) {
+    const std::int64_t end = row + part.rows;
+    const Best of_part{best.values.rows(row, end), best.ids.rows(row, end),
+                       log_sums ? best.log_sums.rows(row, end) : Tensor()};
+    const ForbiddenColumns columns(forbidden.empty() ? forbidden : forbidden.subspan(z(row), z(part.rows)), part.ids);
+    best_of_part(c, x.rows(row, end), part, columns, of_part);
+    std::int32_t* const ids = of_part.ids.data<std::int32_t>();
+    for (std::int64_t i = 0; !part.ids.empty() && i < part.rows * k; ++i)
+      if (ids[i] >= 0) ids[i] = part.ids[z(ids[i])];
+    row = end;
+  }
   return best;
 }
 

@@ -109,10 +109,11 @@ std::span<const Candidate> ProjectedFinder::find(Context& c, const StepOutput& o
     scores |= part.finder->scores();
   }
   const std::span<const std::vector<std::int32_t>> forbidden(forbidden_.data(), n);
-  const ops::Best best = ops::projected_top_k(c, {output.hidden, output.weight, output.bias}, k_, forbidden, scores);
+  const ops::OutputPart whole{.rows = static_cast<std::int64_t>(n), .w = output.weight, .b = output.bias};
+  const std::span<const ops::OutputPart> layers = output.parts.empty() ? std::span(&whole, 1) : output.parts;
+  const ops::Best best = ops::projected_top_k(c, output.hidden, layers, k_, forbidden, scores);
   if (observed_count_ > 0) {
-    const ops::Best likely = ops::projected_top_k(c, {output.hidden, output.weight, output.bias}, observed_count_, {},
-                                                  /*log_sums=*/true);
+    const ops::Best likely = ops::projected_top_k(c, output.hidden, layers, observed_count_, {}, /*log_sums=*/true);
     observed_ = likely_tokens(likely);
     for (std::size_t i = 0; i < observed_.size(); ++i) {
       const std::size_t row = i / static_cast<std::size_t>(observed_count_);

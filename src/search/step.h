@@ -18,7 +18,7 @@ namespace tril::search {
 /// What a step must return.
 enum class Wanted {
   logits,      ///< logits over the vocabulary
-  candidates,  ///< logits, or hidden states and a quantised output matrix: enough to find the best candidates
+  candidates,  ///< logits, or hidden states and quantised output matrices: enough to find the best candidates
   hidden,      ///< hidden states and the output matrix
   nothing,     ///< nothing: prefill without an answer
 };
@@ -54,11 +54,13 @@ struct StepAttention {
 
 /// The result for each row, or for each token that needs an answer. The caller may overwrite it.
 struct StepOutput {
-  Tensor logits = {};  ///< [answers, V]; empty: `hidden` and the output matrix are set instead
+  Tensor logits = {};  ///< [answers, V]; empty: `hidden` and the output matrix, or `parts`, are set instead
   Tensor hidden = {};  ///< [answers, D]
   ops::Weight weight = {};
   Tensor bias = {};
   float softcap = 0;  ///< of the logits; 0: none
+  /// Output matrices of consecutive answers, where these have vocabularies of their own. Valid until the next step
+  std::span<const ops::OutputPart> parts = {};
   std::span<const std::int32_t> columns =
       {};  ///< the ids of the logits' columns, ascending; empty: all ids. Valid until the next step
   StepAttention attention = {};

@@ -199,6 +199,47 @@ TEST_P(GemmInt8, GivesRowsBack) {
     }
 }
 
+TEST_P(GemmInt8, SelectsColumns) {
+  for (const int bits : {8, 4})
+    for (const std::size_t depth : {1u, 64u, 100u}) {
+      const Weight w(k, 50, depth, bits, 6);
+      for (const std::vector<std::int32_t>& ids :
+           {std::vector<std::int32_t>{}, {49}, {0, 49, 17, 17, 31, 32}, std::vector<std::int32_t>(33, 7)}) {
+        const std::size_t n = ids.size(), columns = int8_columns(n), m = 3;
+        std::vector<std::uint8_t> values(int8_packed_bytes(n, depth, bits), 9);
+        std::vector<std::uint8_t> multipliers(int4_multipliers(n, depth), 9);
+        Floats32 scales(columns);
+        std::vector<std::int32_t> sums(columns, 9);
+        k.select_quantized({.from = w.right(),
+                            .ids = ids.data(),
+                            .n = n,
+                            .values = values.data(),
+                            .multipliers = multipliers.data(),
+                            .scales = scales,
+                            .sums = sums.data()});
+        const QuantizedRight selected{.n = n,
+                                      .k = depth,
+                                      .bits = bits,
+                                      .values = values.data(),
+                                      .multipliers = bits == 4 ? multipliers.data() : nullptr,
+                                      .scales = scales,
+                                      .sums = sums.data()};
+        Floats32 a(m * depth), all(m * 50), some(m * n);
+        fill_normal(a, 2);
+        std::vector<std::uint8_t> scratch(quantized_gemm_scratch(m, depth, bits));
+        QuantizedGemm g{.m = m, .b = w.right(), .a = a, .a_stride = depth, .c = all, .c_stride = 50};
+        g.scratch = scratch.data();
+        k.quantized_gemm(g);
+        g.b = selected, g.c = some, g.c_stride = n;
+        k.quantized_gemm(g);
+        for (std::size_t i = 0; i < m; ++i)
+          for (std::size_t j = 0; j < n; ++j)
+            ASSERT_EQ(some[i * n + j], all[i * 50 + static_cast<std::size_t>(ids[j])]) << bits << " bits, " << depth;
+        EXPECT_TRUE(scales.intact() && some.intact());
+      }
+    }
+}
+
 TEST_P(GemmInt8, RoundingErrorsAreThoseOfTheirBits) {
   for (const std::size_t depth : {1u, 33u, 256u}) {
     const Weight eight(k, 40, depth, 8, 2), four(k, 40, depth, 4, 2);

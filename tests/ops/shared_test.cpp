@@ -125,12 +125,44 @@ TEST_P(Shared, TopKOfAVocabulary) {
       std::iota(forbidden[0].begin(), forbidden[0].end(), 0);
       for (const std::int64_t k : {1, 5, 60})
         compare(fmt::format("{} bits, {} rows, k {}", bits, rows, k), 1e-6, [&] {
-          const ops::Best best = ops::projected_top_k(c_, {x, w, b}, k, forbidden, true);
+          const ops::Best best = ops::projected_top_k(c_, x, {{{.rows = rows, .w = w, .b = b}}}, k, forbidden, true);
           std::vector<float> finite = host_copy<float>(best.values);
           for (float& v : finite) v = std::max(v, -1e30f);  // -inf less -inf is no number
           return std::vector{c_.upload(finite), best.ids, best.log_sums};
         });
     }
+}
+
+// Parts with rows of the weight of their own give what the whole weight gives without the other ids.
+TEST_P(Shared, TopKOfSelectedRows) {
+  for (const int bits : {8, 4}) {
+    const ops::Weight w = quantized(out, in, bits, 5);
+    const Tensor x = normal({6, in}, 6), b = normal({out}, 7);
+    const std::vector<std::vector<std::int32_t>> lists{{1, 5, 6, 40, 200}, {0, 2, 3}};
+    std::vector<ops::OutputPart> parts;
+    for (const auto& ids : lists) {
+      const Tensor of = c_.upload(ids);
+      parts.push_back({.rows = 2,
+                       .w = ops::select_rows(c_, w, of),
+                       .b = ops::rows_of(c_, b.reshape({out, 1}), of).reshape({std::ssize(ids)}),
+                       .ids = ids});
+    }
+    parts.push_back({.rows = 2, .w = w, .b = b});
+    const std::vector<std::vector<std::int32_t>> forbidden{{}, {5, 7}, {0}, {0, 2, 3}, {}, {}};
+    std::vector<std::vector<std::int32_t>> others = forbidden;
+    for (std::size_t row = 0; row < 4; ++row)
+      for (std::int32_t id = 0; id < out; ++id)
+        if (!std::binary_search(lists[row / 2].begin(), lists[row / 2].end(), id)) others[row].push_back(id);
+    for (const std::int64_t k : {1, 4}) {
+      const ops::Best some = ops::projected_top_k(c_, x, parts, k, forbidden, true);
+      const ops::Best all = ops::projected_top_k(c_, x, {{{.rows = 6, .w = w, .b = b}}}, k, others, true);
+      EXPECT_EQ(host_copy<std::int32_t>(some.ids), host_copy<std::int32_t>(all.ids));
+      EXPECT_EQ(host_copy<float>(some.values), host_copy<float>(all.values));
+      const std::vector<float> sums = host_copy<float>(some.log_sums), of_all = host_copy<float>(all.log_sums);
+      EXPECT_LT(sums[0], of_all[0]);
+      EXPECT_NEAR(sums[5], of_all[5], 1e-5);
+    }
+  }
 }
 
 TEST_P(Shared, CachedAttention) {

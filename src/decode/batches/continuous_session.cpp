@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "decode/steps/shortlist.h"
 
 namespace tril::search {
 
@@ -28,6 +29,7 @@ void ContinuousSession::join(std::span<const Arrival> arrivals) {
   const model::Model& model = state_.model();
   std::vector<std::vector<std::int32_t>> sources;
   std::vector<std::int32_t> sentences, adapters;
+  std::vector<IdList> lists;
   for (const Arrival& a : arrivals) {
     try {
       check(current_.count(a.sentence) == 0, "ContinuousSession", "sentence {} already exists", a.sentence);
@@ -35,7 +37,7 @@ void ContinuousSession::join(std::span<const Arrival> arrivals) {
       check(!a.options->attention || model.has_encoder(), "attention", "a {} model has no source", model.family());
       if (a.options->attention)
         model::tap_of(model, options_.attention);  // else all current sentences would fail with it
-      check(!a.options->shortlist, "shortlist", "is not supported here: it works only with a fixed list of sentences");
+      check(!a.options->shortlist || model.has_encoder(), "shortlist", "a {} model has no source", model.family());
       batch_->join(a.sentence, a.request, a.options);
     } catch (...) {
       failed_.push_back({.sentence = a.sentence, .hypotheses = {}, .error = std::current_exception()});
@@ -44,10 +46,13 @@ void ContinuousSession::join(std::span<const Arrival> arrivals) {
     current_.insert(a.sentence);
     sentences.push_back(a.sentence);
     adapters.push_back(a.request.adapter);
+    lists.push_back(a.options->shortlist
+                        ? std::make_shared<std::vector<std::int32_t>>(a.options->shortlist->of(a.source, a.request))
+                        : nullptr);
     if (model.has_encoder()) sources.push_back(a.source);
   }
   try {
-    state_.add(sentences, sources, adapters);
+    state_.add(sentences, sources, adapters, lists);
   } catch (...) {
     fail_all(std::current_exception());
   }

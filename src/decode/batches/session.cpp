@@ -98,10 +98,11 @@ std::vector<std::vector<Hypothesis>> Session::decode(std::span<const std::vector
   if (requests.empty()) return {};
   std::vector<std::unique_ptr<Step>> steps;
   const Cleared cleared{*this};
-  std::vector<std::vector<std::int32_t>> lists;
+  std::vector<IdList> lists;
   if (options.shortlist) {
     check(model.has_encoder(), "shortlist", "is only for translation: a {} model has no source", model.family());
-    for (std::size_t s = 0; s < sources.size(); ++s) lists.push_back(options.shortlist->of(sources[s], requests[s]));
+    for (std::size_t s = 0; s < sources.size(); ++s)
+      lists.push_back(std::make_shared<std::vector<std::int32_t>>(options.shortlist->of(sources[s], requests[s])));
   }
   std::vector<std::int32_t> numbers(requests.size()), adapters;
   std::iota(numbers.begin(), numbers.end(), 0);
@@ -109,12 +110,11 @@ std::vector<std::vector<Hypothesis>> Session::decode(std::span<const std::vector
   const auto add_to = [&](DecodingState& state) {
     if (watch.stop.stop_requested()) return;  // then no step runs, so the sources need not be encoded
     const bool is_own = &state == &models_[0];
-    state.add(numbers, sources, is_own ? adapters : std::span<const std::int32_t>());
+    state.add(numbers, sources, is_own ? adapters : std::span<const std::int32_t>(), lists);
   };
   for (DecodingState& state : models_) {
     add_to(state);
-    steps.push_back(
-        state.new_step({.shortlist = lists, .attention = options.attention.value_or(nn::AttentionHeads{})}));
+    steps.push_back(state.new_step({.attention = options.attention.value_or(nn::AttentionHeads{})}));
   }
   std::unique_ptr<Step> step;
   if (steps.size() == 1)

@@ -19,9 +19,15 @@ DecodingState::DecodingState(Context& c, const model::Model& model, const Decodi
 }
 
 void DecodingState::add(std::span<const std::int32_t> sentences, std::span<const std::vector<std::int32_t>> sources,
-                        std::span<const std::int32_t> adapters) {
+                        std::span<const std::int32_t> adapters, std::span<const IdList> shortlists) {
   for (std::size_t i = 0; i < adapters.size(); ++i) adapters_.set(sentences[i], adapters[i]);
+  for (std::size_t i = 0; i < shortlists.size(); ++i) shortlists_.set(sentences[i], shortlists[i]);
   if (model_->has_encoder()) sources_.add(*context_, sources, sentences, adapters);
+}
+
+void DecodingState::remove(std::int32_t sentence) {
+  sources_.remove(sentence);
+  shortlists_.set(sentence, nullptr);
 }
 
 void DecodingState::drop_rows() {
@@ -32,6 +38,7 @@ void DecodingState::drop_sentences() {
   drop_rows();
   sources_.clear();
   adapters_ = {};
+  shortlists_ = {};
 }
 
 void DecodingState::clear() {
@@ -46,8 +53,8 @@ std::unique_ptr<Step> DecodingState::new_step(StepOptions o) {
                     .options = options_,
                     .prefixes = prefixes_.get(),
                     .adapters = &adapters_,
+                    .shortlists = model_->has_encoder() ? &shortlists_ : nullptr,
                     .resumed = o.resumed,
-                    .shortlist = std::move(o.shortlist),
                     .attention = std::move(o.attention)});
 }
 

@@ -10,6 +10,7 @@
 #include "decode/steps/cache_options.h"
 #include "decode/steps/prefix_cache.h"
 #include "decode/steps/sentence_adapters.h"
+#include "decode/steps/sentence_shortlists.h"
 #include "decode/steps/sources.h"
 #include "search/step.h"
 
@@ -26,7 +27,6 @@ struct DecodingStateOptions {
 
 /// What a step does besides running the model; see StepParts.
 struct StepOptions {
-  std::vector<std::vector<std::int32_t>> shortlist = {};
   nn::AttentionHeads attention = {};
   std::int32_t resumed = 0;
 };
@@ -38,12 +38,13 @@ class DecodingState {
   DecodingState(Context& c, const model::Model& model, const DecodingStateOptions& options);
 
   /// Adds sentences under these numbers, none of which may be in use. The sources of one call are encoded together.
-  /// @param sources   ids with EOS, one for each sentence; a model without an encoder: none
-  /// @param adapters  one for each sentence (Request::adapter); empty: all use the model's own choice
+  /// @param sources     ids with EOS, one for each sentence; a model without an encoder: none
+  /// @param adapters    one for each sentence (Request::adapter); empty: all use the model's own choice
+  /// @param shortlists  one for each sentence, of which none is empty; null, or none at all: the whole vocabulary
   void add(std::span<const std::int32_t> sentences, std::span<const std::vector<std::int32_t>> sources,
-           std::span<const std::int32_t> adapters = {});
-  /// Forgets a sentence's source.
-  void remove(std::int32_t sentence) { sources_.remove(sentence); }
+           std::span<const std::int32_t> adapters = {}, std::span<const IdList> shortlists = {});
+  /// Forgets a sentence's source and shortlist.
+  void remove(std::int32_t sentence);
   /// Removes all rows of the KV cache. The prefix cache stays.
   void drop_rows();
   /// Forgets all sentences and their rows. The prefix cache stays.
@@ -72,6 +73,7 @@ class DecodingState {
   std::unique_ptr<PrefixCache> prefixes_;  ///< of cache_, so destroyed before it
   Sources sources_;
   SentenceAdapters adapters_;
+  SentenceShortlists shortlists_;
 };
 
 }  // namespace tril::search

@@ -26,7 +26,7 @@ std::unique_ptr<Step> make_step(StepParts p) {
     step = std::make_unique<PrefixCacheStep>(std::move(step), *p.cache, *p.prefixes, lengths.beyond, p.adapters);
   if (p.resumed > 0) step = std::make_unique<ResumedStep>(std::move(step), p.resumed);
   if (lengths.read_anew) step = std::make_unique<RereadStep>(std::move(step), lengths.beyond);
-  if (!p.shortlist.empty()) step = std::make_unique<ShortlistStep>(std::move(step), std::move(p.shortlist));
+  if (p.shortlists) step = std::make_unique<ShortlistStep>(std::move(step), *p.shortlists);
   return step;
 }
 

@@ -12,6 +12,7 @@
 #include "decode/steps/cache_options.h"
 #include "decode/steps/prefix_cache.h"
 #include "decode/steps/sentence_adapters.h"
+#include "decode/steps/sentence_shortlists.h"
 #include "decode/steps/sources.h"
 #include "search/step.h"
 
@@ -25,9 +26,8 @@ struct StepParts {
   CacheOptions options = {};
   PrefixCache* prefixes = nullptr;             ///< over `cache`; null: no prefix cache
   const SentenceAdapters* adapters = nullptr;  ///< the adapters of all sentences; null: they use none
+  const SentenceShortlists* shortlists = nullptr;  ///< those of all sentences; null: they have the whole vocabulary
   std::int32_t resumed = 0;  ///< tokens in the cache's only row, which the first prompt continues; 0: no such row
-  /// By sentence: the allowed tokens, ascending; empty: the whole vocabulary.
-  std::vector<std::vector<std::int32_t>> shortlist = {};
   nn::AttentionHeads attention = {};  ///< the heads of StepOutput::attention
 };
 std::unique_ptr<Step> make_step(StepParts parts);

@@ -2,63 +2,95 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "ops/softcap.h"
 
 namespace tril::search {
 
 StepOutput ShortlistStep::step(Context& c, const StepInput& input) {
-  StepInput of_inner = input;
-  if (input.wanted != Wanted::nothing) of_inner.wanted = Wanted::hidden;
-  StepOutput output = StepDecorator::step(c, of_inner);
-  if (input.wanted == Wanted::nothing) return output;
-
-  std::vector<std::int32_t> sentences;  // of each answer
-  for (std::size_t r = 0; r < input.sentences.size(); ++r)
-    sentences.insert(sentences.end(), input.answers.empty() ? 1 : input.answers[r], input.sentences[r]);
-  choose_columns(c, sentences, output);
-  const Tensor products = ops::linear(c, output.hidden, weight_, bias_);
-  const Tensor logits = output.softcap > 0 ? ops::softcap(c, products, output.softcap) : products;
-  std::int64_t place = -1;
-  for (std::int64_t r = 0; r < std::ssize(sentences); ++r) {
-    if (r == 0 || sentences[r] != sentences[r - 1]) ++place;
-    c.kernels().axpy(1.0f, masks_.rows(place, place + 1).data<float>(), logits.rows(r, r + 1).data<float>(),
-                     columns_.size());
+  if (input.wanted == Wanted::nothing || !has_lists(input)) {
+    projections_.clear();
+    return StepDecorator::step(c, input);
   }
-  return {.logits = logits, .columns = columns_, .attention = std::move(output.attention)};
+  StepInput of_inner = input;
+  of_inner.wanted = Wanted::hidden;
+  StepOutput output = StepDecorator::step(c, of_inner);
+  choose_parts(c, input, output);
+  const bool are_quantised =
+      std::all_of(parts_.begin(), parts_.end(), [](const auto& part) { return bool{part.w.quantized}; });
+  if (input.wanted == Wanted::candidates && output.softcap <= 0 && are_quantised)
+    return {.hidden = output.hidden, .parts = parts_, .attention = std::move(output.attention)};
+  choose_columns();
+  return {.logits = logits(c, output), .columns = columns_, .attention = std::move(output.attention)};
 }
 
-// Makes columns_ the union of the lists. A sentence's tokens from other lists are masked, so that its result does not depend on
-// other sentences.
-void ShortlistStep::choose_columns(Context& c, std::span<const std::int32_t> sentences, const StepOutput& projection) {
-  std::vector<std::int32_t> distinct(sentences.begin(), sentences.end());
-  distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());  // equal numbers are adjacent
-  if (distinct == chosen_for_) return;
-  chosen_for_ = std::move(distinct);
-  columns_.clear();
-  for (const std::int32_t s : chosen_for_) {
-    const auto& list = lists_[s];
-    columns_.insert(columns_.end(), list.begin(), list.end());
+bool ShortlistStep::has_lists(const StepInput& input) const {
+  return std::any_of(input.sentences.begin(), input.sentences.end(), [&](std::int32_t s) { return lists_->of(s); });
+}
+
+// Makes parts_ those of the step's answers. A sentence's rows of the output matrix are kept while it is decoded.
+void ShortlistStep::choose_parts(Context& c, const StepInput& input, const StepOutput& whole) {
+  std::map<std::int32_t, Projection> current;
+  parts_.clear();
+  for (std::size_t r = 0; r < input.sentences.size(); ++r) {
+    const std::int32_t sentence = input.sentences[r];
+    const std::int64_t answers = input.answers.empty() ? 1 : input.answers[r];
+    if (r > 0 && input.sentences[r - 1] == sentence) {
+      parts_.back().rows += answers;
+      continue;
+    }
+    const Projection& p = current[sentence] = projection(c, sentence, whole);
+    parts_.push_back({.rows = answers, .w = p.weight, .b = p.bias});
+    if (p.ids) parts_.back().ids = *p.ids;
   }
+  projections_ = std::move(current);
+  std::erase_if(parts_, [](const ops::OutputPart& part) { return part.rows == 0; });
+}
+
+ShortlistStep::Projection ShortlistStep::projection(Context& c, std::int32_t sentence, const StepOutput& whole) {
+  const IdList list = lists_->of(sentence);
+  if (!list) return {.ids = nullptr, .weight = whole.weight, .bias = whole.bias};
+  const auto known = projections_.find(sentence);
+  if (known != projections_.end() && known->second.ids == list) return known->second;
+  const Tensor ids = c.upload(*list);
+  Projection p{.ids = list, .weight = ops::select_rows(c, whole.weight, ids), .bias = {}};
+  if (whole.bias)
+    p.bias = ops::rows_of(c, whole.bias.reshape({whole.bias.count(), 1}), ids).reshape({std::ssize(*list)});
+  return p;
+}
+
+void ShortlistStep::choose_columns() {
+  columns_.clear();
+  if (std::any_of(parts_.begin(), parts_.end(), [](const ops::OutputPart& part) { return part.ids.empty(); })) return;
+  for (const ops::OutputPart& part : parts_) columns_.insert(columns_.end(), part.ids.begin(), part.ids.end());
   std::sort(columns_.begin(), columns_.end());
   columns_.erase(std::unique(columns_.begin(), columns_.end()), columns_.end());
+}
 
-  const auto n = std::ssize(columns_);
-  const Tensor ids = c.upload(columns_);
-  weight_ = ops::rows_of(c, projection.weight, ids);
-  if (projection.bias) bias_ = ops::rows_of(c, projection.bias.reshape({projection.bias.count(), 1}), ids).reshape({n});
-
-  std::vector<float> masks;
-  for (const std::int32_t s : chosen_for_) {
-    const auto& list = lists_[s];
-    auto next = list.begin();
-    for (const std::int32_t id : columns_) {
-      const bool has = next != list.end() && *next == id;
-      masks.push_back(has ? 0.0f : -std::numeric_limits<float>::infinity());
-      if (has) ++next;
+// The logits of every part, in the columns of its ids.
+Tensor ShortlistStep::logits(Context& c, const StepOutput& whole) const {
+  const auto n = columns_.empty() ? vocab_size() : std::ssize(columns_);
+  Tensor all = c.empty({whole.hidden.size(0), n});
+  c.kernels().fill(-std::numeric_limits<float>::infinity(), all.data<float>(), all.count());
+  std::int64_t row = 0;
+  for (const ops::OutputPart& part : parts_) {
+    const Tensor products = ops::linear(c, whole.hidden.rows(row, row + part.rows), part.w, part.b);
+    const Tensor logits = whole.softcap > 0 ? ops::softcap(c, products, whole.softcap) : products;
+    const std::int64_t width = logits.size(1);
+    auto at = columns_.begin();
+    for (std::int64_t i = 0; i < width; ++i) {
+      std::int64_t column = part.ids.empty() ? i : part.ids[i];
+      if (!columns_.empty()) {
+        at = std::lower_bound(at, columns_.end(), part.ids[i]);
+        column = at - columns_.begin();
+      }
+      for (std::int64_t r = 0; r < part.rows; ++r)
+        all.data<float>()[(row + r) * n + column] = std::as_const(logits).data<float>()[r * width + i];
     }
+    row += part.rows;
   }
-  masks_ = c.upload<float>(masks, {std::ssize(chosen_for_), n});
+  return all;
 }
 
 }  // namespace tril::search

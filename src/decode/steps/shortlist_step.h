@@ -1,11 +1,14 @@
-// Computes only the logits of tokens in the sentences' shortlists (shortlist.h), as a product with these rows of the output matrix.
+// Computes only the logits of tokens in the sentences' shortlists (shortlist.h). Each sentence has an output matrix of its own: the
+// rows of the model's that are in its list. So its result depends on no other sentence.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <vector>
 
+#include "decode/steps/sentence_shortlists.h"
 #include "decode/steps/step_decorator.h"
 
 namespace tril::search {
@@ -13,21 +16,30 @@ namespace tril::search {
 class ShortlistStep : public StepDecorator {
  public:
   /// @param inner  supports Wanted::hidden
-  /// @param lists  by sentence: its ids, ascending
-  ShortlistStep(std::unique_ptr<Step> inner, std::vector<std::vector<std::int32_t>> lists)
-      : StepDecorator(std::move(inner)), lists_(std::move(lists)) {}
-  /// Returns logits [answers, columns]. StepOutput::columns is the union of the lists of the step's sentences.
+  /// @param lists  of the sentences; must outlive the step
+  ShortlistStep(std::unique_ptr<Step> inner, const SentenceShortlists& lists)
+      : StepDecorator(std::move(inner)), lists_(&lists) {}
+  /// If candidates are wanted and the output matrix is quantised, returns hidden states and StepOutput::parts. Otherwise returns
+  /// logits [answers, columns]: StepOutput::columns is the union of the sentences' lists, and other ids of a row are -inf.
   StepOutput step(Context& c, const StepInput& input) override;
 
  private:
-  void choose_columns(Context& c, std::span<const std::int32_t> sentences, const StepOutput& projection);
+  /// The rows of the output matrix that are in a list.
+  struct Projection {
+    IdList ids;  ///< null: all
+    ops::Weight weight;
+    Tensor bias;
+  };
+  bool has_lists(const StepInput& input) const;
+  void choose_parts(Context& c, const StepInput& input, const StepOutput& whole);
+  Projection projection(Context& c, std::int32_t sentence, const StepOutput& whole);
+  void choose_columns();
+  Tensor logits(Context& c, const StepOutput& whole) const;
 
-  std::vector<std::vector<std::int32_t>> lists_;
-  // Reused in the next step if it answers the same sentences.
-  std::vector<std::int32_t> chosen_for_, columns_;
-  ops::Weight weight_;  ///< rows columns_ of the output matrix
-  Tensor bias_;
-  Tensor masks_;  ///< [sentences chosen_for_, columns]: 0, or -inf if the token is not in the sentence's list
+  const SentenceShortlists* lists_;
+  std::map<std::int32_t, Projection> projections_;  ///< of the sentences of the last step
+  std::vector<ops::OutputPart> parts_;              ///< of the last step
+  std::vector<std::int32_t> columns_;               ///< empty: all
 };
 
 }  // namespace tril::search

@@ -18,6 +18,8 @@ using Ids = std::vector<std::int32_t>;
 TEST(ShortlistStep, LogitsOfTheListsAlone) {
   constexpr std::int64_t V = 10, D = 4;
   const std::vector<Ids> lists{{1, 4, 9}, {0, 4, 5}, {2}};
+  SentenceShortlists of_sentences;
+  for (std::int32_t s = 0; s < 3; ++s) of_sentences.set(s, std::make_shared<Ids>(lists[static_cast<std::size_t>(s)]));
   for (const kern::Kernels* kernels : kern::tables())
     for (const float softcap : {0.0f, 2.0f}) {
       SCOPED_TRACE(kernels->name);
@@ -36,7 +38,7 @@ TEST(ShortlistStep, LogitsOfTheListsAlone) {
                                                                          .weight = c.upload<float>(w, {V, D}),
                                                                          .bias = c.upload<float>(b, {V}),
                                                                          .softcap = softcap}),
-          lists);
+          of_sentences);
       const Ids ids{1, 2}, counts{1, 1}, parents{0, 1}, sentences{0, 1}, answers{2, 1};
       const StepOutput output =
           step.step(c, {.ids = ids, .counts = counts, .parents = parents, .sentences = sentences, .answers = answers});
@@ -63,11 +65,41 @@ TEST(ShortlistStep, LogitsOfTheListsAlone) {
     }
 }
 
+// A sentence without a list has the whole vocabulary, also beside others.
+TEST(ShortlistStep, OfSomeSentences) {
+  Arena arena;
+  Context c(arena);
+  std::vector<tril::testing::RecordedInput> seen;
+  SentenceShortlists lists;
+  const StepOutput output{.hidden = c.upload<float>(std::vector<float>{1, 10}, {2, 1}),
+                          .weight = c.upload<float>(std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, {10, 1})};
+  ShortlistStep step(std::make_unique<tril::testing::RecordedStep>(seen, output), lists);
+  const Ids ids{1, 2}, counts{1, 1}, parents{0, 1}, sentences{0, 1};
+  const StepInput input{.ids = ids, .counts = counts, .parents = parents, .sentences = sentences};
+  step.step(c, input);
+  EXPECT_EQ(seen.back().wanted, Wanted::logits) << "no list: nothing is changed";
+
+  lists.set(1, std::make_shared<Ids>(Ids{1, 3}));
+  const StepOutput mixed = step.step(c, input);
+  EXPECT_TRUE(mixed.columns.empty());
+  const float no = -INFINITY;
+  EXPECT_EQ(host_copy<float>(mixed.logits), (std::vector<float>{1,  2,  3,  4,  5,  6,  7,  8,  9,  10,  //
+                                                                no, 20, no, 40, no, no, no, no, no, no}));
+
+  lists.set(0, std::make_shared<Ids>(Ids{4}));
+  lists.set(1, std::make_shared<Ids>(Ids{0, 2}));  // another sentence of the same number
+  const StepOutput changed = step.step(c, input);
+  EXPECT_EQ(Ids(changed.columns.begin(), changed.columns.end()), (Ids{0, 2, 4}));
+  EXPECT_EQ(host_copy<float>(changed.logits), (std::vector<float>{no, no, 5, 10, 30, no}));
+}
+
 TEST(ShortlistStep, StepsThatOnlyReadHaveNoLogits) {
   Arena arena;
   Context c(arena);
   std::vector<tril::testing::RecordedInput> seen;
-  ShortlistStep step(std::make_unique<tril::testing::RecordedStep>(seen), {{1, 2}});
+  SentenceShortlists lists;
+  lists.set(0, std::make_shared<Ids>(Ids{1, 2}));
+  ShortlistStep step(std::make_unique<tril::testing::RecordedStep>(seen), lists);
   const Ids ids{1}, counts{1}, parents{-1}, sentences{0};
   const StepOutput output = step.step(
       c, {.ids = ids, .counts = counts, .parents = parents, .sentences = sentences, .wanted = Wanted::nothing});
