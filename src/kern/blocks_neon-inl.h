@@ -147,6 +147,7 @@ struct RowsByPanel {
 struct BlockProducts {
   static constexpr const BlockKernels& blocks = kBlocksInFours;
   using FewOfFourBits = NoFourBitProducts;
+  static constexpr std::size_t row_bytes(std::size_t depth) { return depth; }
   static void begin(std::size_t) {}
   static void end() {}
   static void prepare(std::int8_t*, std::size_t) {}

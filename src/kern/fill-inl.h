@@ -31,11 +31,11 @@ void fill_state_space(Kernels& k);        // state_space*, state_steps*
 void fill_ssru(Kernels& k);               // ssru*
 void fill_gemm_bf16(Kernels& k);          // pack_right, gather_packed, packed_gemm
 void fill_memory_attention(Kernels& k);   // pack_memory, memory_attention
-void fill_gemm_int8(Kernels& k);          // quantize_rows, pack_quantized, gather_quantized, select_quantized, quantized_gemm
-void fill_quantized_top_k(Kernels& k);    // quantized_top_k
-void fill_block_products(Kernels& k);     // pack_blocks
-void fill_linear_gradient(Kernels& k);    // linear_gradient
-void fill_projected_loss(Kernels& k);     // projected_cross_entropy*
+void fill_gemm_int8(Kernels& k);  // quantize_rows, pack_quantized, gather_quantized, select_quantized, quantized_gemm
+void fill_quantized_top_k(Kernels& k);  // quantized_top_k
+void fill_block_products(Kernels& k);   // pack_blocks
+void fill_linear_gradient(Kernels& k);  // linear_gradient
+void fill_projected_loss(Kernels& k);   // projected_cross_entropy*
 #if HWY_TARGET == HWY_AVX3 || TRIL_ARM_PRODUCTS
 void fill_gemm_bf16_pairs(Kernels& k);  // the same with AVX-512 BF16 or ARM's BF16
 void fill_projected_loss_pairs(Kernels& k);

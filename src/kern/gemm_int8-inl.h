@@ -13,6 +13,7 @@
 #include "kern/int8-inl.h"
 #include "kern/int8_avx512-inl.h"
 #include "kern/int8_fours-inl.h"
+#include "kern/int8_pairs-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tril::kern::HWY_NAMESPACE {
@@ -85,12 +86,13 @@ HWY_INLINE void SweepInt8(const QuantizedRight& b, const float* a, std::size_t a
   float* const scales = reinterpret_cast<float*>(at);
   const std::size_t most = smaller((m + 31) / 32 * 32, quantized_gemm_rows);
   auto* const q = reinterpret_cast<std::int8_t*>(at + (most * sizeof(float) + 63) / 64 * 64);
+  const std::size_t row = Isa::row_bytes(depth);
   Isa::begin(m);
   for (std::size_t m0 = 0; m0 < m; m0 += quantized_gemm_rows) {
     const std::size_t rows = smaller(m - m0, quantized_gemm_rows);
     for (std::size_t i = 0; i < rows; ++i) {
-      scales[i] = QuantizeRow(a + (m0 + i) * a_stride, b.k, q + i * depth);
-      Isa::prepare(q + i * depth, depth);
+      scales[i] = QuantizeRow(a + (m0 + i) * a_stride, b.k, q + i * row);
+      Isa::prepare(q + i * row, depth);
     }
     std::size_t steps = 0;
     for (std::size_t i = 0; i < rows; i += 32) steps += Isa::steps(smaller(rows - i, 32), deep);
@@ -106,10 +108,9 @@ HWY_INLINE void SweepInt8(const QuantizedRight& b, const float* a, std::size_t a
         const IntBlock block{m0 + i, n0, smaller(rows - i, 32), smaller(b.n - n0, 32), tiles[turn], scales + i};
         const auto* const multipliers = b.bits == 4 ? b.multipliers + panel * 2 * deep * 32 : nullptr;
         if (b.bits == 4 && i == 0)
-          UnpackingBlock<Isa>(q, depth, values, multipliers, unpacked, deep, block.rows, b.sums + n0, tiles[turn],
-                              ahead);
+          UnpackingBlock<Isa>(q, row, values, multipliers, unpacked, deep, block.rows, b.sums + n0, tiles[turn], ahead);
         else
-          Isa::block(q + i * depth, depth, b.bits == 4 ? unpacked : values, deep, block.rows, b.sums + n0, tiles[turn],
+          Isa::block(q + i * row, row, b.bits == 4 ? unpacked : values, deep, block.rows, b.sums + n0, tiles[turn],
                      ahead);
         // The previous block is finished while this one is being multiplied.
         if (waiting) finish(before);

@@ -102,9 +102,14 @@ struct QuantizedGemm {
 
 /// Rows of A that are multiplied at a time.
 constexpr std::size_t quantized_gemm_rows = 256;
+/// Bytes of a rounded row of int8_depth(k) values at most: some instruction sets write a second part of large values after it.
+constexpr std::size_t int8_row_bytes(std::size_t depth) {
+  return depth + (8 + depth / 4 * 6 + 63) / 64 * 64;
+}
 constexpr std::size_t quantized_gemm_scratch(std::size_t m, std::size_t k, int bits) {
   const std::size_t rows = ((m < quantized_gemm_rows ? m : quantized_gemm_rows) + 31) / 32 * 32;
-  return rows * (int8_depth(k) + sizeof(float)) + (bits == 4 ? 32 * int8_depth(k) : 0) + std::size_t{3} * 64;
+  return rows * (int8_row_bytes(int8_depth(k)) + sizeof(float)) + (bits == 4 ? 32 * int8_depth(k) : 0) +
+         std::size_t{3} * 64;
 }
 
 constexpr std::size_t quantized_gemm_scratch(std::size_t m, const QuantizedRight& b) {

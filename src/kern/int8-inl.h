@@ -124,8 +124,11 @@ HWY_INLINE IntVec AddPairs(IntVec sum, V16 x, V16 w) {
 struct WidenedProducts {
   static constexpr const BlockKernels& blocks = kBlocksInPairs;
   using FewOfFourBits = NoFourBitProducts;
+  /// Bytes from one rounded row to the next.
+  static constexpr std::size_t row_bytes(std::size_t depth) { return depth; }
   static void begin(std::size_t) {}
   static void end() {}
+  /// Converts a rounded row to the form that block() reads.
   static void prepare(std::int8_t*, std::size_t) {}
   /// The number of steps of Ahead in a block.
   static constexpr std::size_t steps(std::size_t rows, std::size_t deep) { return (rows + 1) / 2 * 2 * deep; }
@@ -276,125 +279,6 @@ struct FourBitPairs {
   }
 };
 
-/// Both factors are widened to 16 bits, and pairs of products added: of four bytes, those with even numbers and those with odd
-/// ones. (Products of bytes need other signs of x for each w, from the units that multiply.) A byte of w is moved to the upper
-/// half of its word, which multiplies it by 256; 8 tiles of such products fit 32 bits: 512 * 256 * 128 * 127 < 2^31.
-struct PairedProducts : WidenedProducts {
-  using FewOfFourBits = FourBitPairs;
-  /// As WidenedProducts::steps.
-  static constexpr std::size_t steps(std::size_t rows, std::size_t deep) { return (rows + 3) / 4 * 2 * deep; }
-  static HWY_NOINLINE void block(const std::int8_t* a, std::size_t a_stride, const std::uint8_t* b, std::size_t deep,
-                                 std::size_t rows, const std::int32_t*, std::int32_t* HWY_RESTRICT c, Ahead& ahead) {
-    if (rows == 1) return one_row(a, b, deep, c, ahead);
-    static_assert(kDeepest * int8_tile_depth * 256LL * 128 * 127 < 1LL << 31);
-    Widened x;
-    for (std::size_t l = 0; l < deep || l == 0; l += kDeepest) {
-      const std::size_t part = smaller(deep - l, kDeepest);
-      for (std::size_t i = 0; i < rows; i += 4) {
-        const std::size_t n = smaller(rows - i, 4);
-        for (std::size_t r = 0; r < n; ++r) widen(a + (i + r) * a_stride + l * int8_tile_depth, part, x.pairs[r]);
-        for (std::size_t tile = 0; tile < 2; ++tile) {
-          const std::uint8_t* const at = b + (l * 2 + tile) * int8_tile_bytes;
-          std::int32_t* const to = c + i * 32 + tile * 16;
-          if (n == 4) some_rows<4>(x, at, part, l > 0, to, ahead);
-          if (n == 3) some_rows<3>(x, at, part, l > 0, to, ahead);
-          if (n == 2) some_rows<2>(x, at, part, l > 0, to, ahead);
-          if (n == 1) some_rows<1>(x, at, part, l > 0, to, ahead);
-        }
-      }
-    }
-  }
-
- private:
-  static constexpr std::size_t kDeepest = 8;  ///< tiles
-  using Pairs = std::int32_t[2][kDeepest * 16];
-  struct Widened {
-    alignas(64) Pairs pairs[4];  ///< rows: pairs of the even values, and of the odd ones
-  };
-
-  static HWY_INLINE void widen(const std::int8_t* HWY_RESTRICT q, std::size_t deep, Pairs& to) {
-    for (std::size_t p = 0; p < deep * 16; p += 8) {
-      const __m256i v = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(q + 4 * p));
-      _mm256_store_si256(reinterpret_cast<__m256i*>(to[0] + p), _mm256_srai_epi16(_mm256_slli_epi16(v, 8), 8));
-      _mm256_store_si256(reinterpret_cast<__m256i*>(to[1] + p), _mm256_srai_epi16(v, 8));
-    }
-  }
-
-  static HWY_INLINE __m256i added(__m256i sum, __m256i products) {
-    sum = _mm256_add_epi32(sum, products);
-    __asm__("" : "+x"(sum));  // otherwise GCC adds in a tree, and runs out of registers
-    return sum;
-  }
-
-  /// kRows rows by the 16 columns of a tile.
-  template <std::size_t kRows>
-  static HWY_INLINE void some_rows(const Widened& x, const std::uint8_t* b, std::size_t deep, bool add,
-                                   std::int32_t* HWY_RESTRICT c, Ahead& to_come) {
-    Ahead ahead = to_come;
-    constexpr std::size_t row = sizeof(Pairs) / sizeof(std::int32_t);
-    const __m256i upper = _mm256_set1_epi16(static_cast<std::int16_t>(0xff00));
-    __m256i sums[kRows][2];
-    for (std::size_t r = 0; r < kRows; ++r) sums[r][0] = sums[r][1] = _mm256_setzero_si256();
-    for (std::size_t l = 0; l < deep; ++l) {
-      ahead.step();
-      for (std::size_t p = 0; p < 16; ++p) {
-        const auto* const at = reinterpret_cast<const __m256i*>(b + l * 2 * int8_tile_bytes + p * 64);
-        const __m256i w0 = _mm256_loadu_si256(at), w1 = _mm256_loadu_si256(at + 1);
-        __m256i words[2] = {_mm256_slli_epi16(w0, 8), _mm256_slli_epi16(w1, 8)};
-#pragma GCC unroll 2
-        for (std::size_t odd = 0; odd < 2; ++odd) {
-          const std::int32_t* pair = x.pairs[0][odd] + l * 16 + p;
-#pragma GCC unroll 4
-          for (std::size_t r = 0; r < kRows; ++r, pair += row) {
-            const __m256i q = _mm256_set1_epi32(*pair);
-            sums[r][0] = added(sums[r][0], _mm256_madd_epi16(q, words[0]));
-            sums[r][1] = added(sums[r][1], _mm256_madd_epi16(q, words[1]));
-          }
-          words[0] = _mm256_and_si256(w0, upper), words[1] = _mm256_and_si256(w1, upper);
-        }
-      }
-    }
-    to_come = ahead;
-    for (std::size_t r = 0; r < kRows; ++r)
-      for (std::size_t half = 0; half < 2; ++half) {
-        auto* const to = reinterpret_cast<__m256i*>(c + r * 32 + half * 8);
-        __m256i sum = _mm256_srai_epi32(sums[r][half], 8);
-        if (add) sum = _mm256_add_epi32(sum, _mm256_loadu_si256(to));
-        _mm256_storeu_si256(to, sum);
-      }
-  }
-
-  /// One row waits for memory rather than for the units that multiply: products of bytes, |w| times x with the sign of w. A
-  /// pair is at most 2 * 128 * 127 and fits 16 bits.
-  static HWY_INLINE void one_row(const std::int8_t* a, const std::uint8_t* b, std::size_t deep,
-                                 std::int32_t* HWY_RESTRICT c, Ahead& to_come) {
-    Ahead ahead = to_come;
-    const __m256i ones = _mm256_set1_epi16(1);
-    for (std::size_t tile = 0; tile < 2; ++tile, b += int8_tile_bytes, c += 16) {
-      __m256i sums[2] = {_mm256_setzero_si256(), _mm256_setzero_si256()};
-      for (std::size_t l = 0; l < deep; ++l) {
-        ahead.step();
-        for (std::size_t p = 0; p < 16; ++p) {
-          const auto* const at = reinterpret_cast<const __m256i*>(b + l * 2 * int8_tile_bytes + p * 64);
-          std::int32_t four;
-          std::memcpy(&four, a + l * 64 + p * 4, sizeof(four));
-          const __m256i x = _mm256_set1_epi32(four);
-          for (std::size_t half = 0; half < 2; ++half) {
-            const __m256i w = _mm256_loadu_si256(at + half);
-            const __m256i pairs = _mm256_maddubs_epi16(_mm256_abs_epi8(w), _mm256_sign_epi8(x, w));
-            sums[half] = _mm256_add_epi32(sums[half], _mm256_madd_epi16(pairs, ones));
-          }
-        }
-      }
-      for (std::size_t half = 0; half < 2; ++half)
-        _mm256_storeu_si256(reinterpret_cast<__m256i*>(c + half * 8), sums[half]);
-    }
-    to_come = ahead;
-  }
-};
-
-#else
-using PairedProducts = WidenedProducts;
 #endif
 
 }  // namespace tril::kern::HWY_NAMESPACE

@@ -172,6 +172,7 @@ struct PairOfInt4 {
 struct FourProducts {
   static constexpr const BlockKernels& blocks = kBlocksInFours;
   using FewOfFourBits = FourBitProducts<2>;
+  static constexpr std::size_t row_bytes(std::size_t depth) { return depth; }
   static void begin(std::size_t) {}
   static void end() {}
 
@@ -292,6 +293,7 @@ struct FourTiles {
   static constexpr const BlockKernels& blocks = kBlocksInTiles;
   using FewOfFourBits = FourBitProducts<4>;
   /// A product of up to 16 rows uses tile shapes of that many rows.
+  static constexpr std::size_t row_bytes(std::size_t depth) { return depth; }
   static void begin(std::size_t rows) { TileShapes::of_product(rows).load(); }
   TRIL_AMX_INT8 static void end() { _tile_release(); }
   static void prepare(std::int8_t*, std::size_t) {}

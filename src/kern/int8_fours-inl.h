@@ -82,6 +82,7 @@ struct FourByFour {
 struct FourProducts {
   static constexpr const BlockKernels& blocks = kBlocksInFours;
   using FewOfFourBits = NoFourBitProducts;
+  static constexpr std::size_t row_bytes(std::size_t depth) { return depth; }
   static void begin(std::size_t) {}
   static void end() {}
   /// Converts a rounded row to the form that block() reads.

@@ -24,8 +24,8 @@ struct StepParts {
   const Sources* sources = nullptr;  ///< the sources of all sentences; null for a model without an encoder
   nn::KvCache* cache = nullptr;      ///< has no rows, except for a resumed text; null: every step recomputes all tokens
   CacheOptions options = {};
-  PrefixCache* prefixes = nullptr;             ///< over `cache`; null: no prefix cache
-  const SentenceAdapters* adapters = nullptr;  ///< the adapters of all sentences; null: they use none
+  PrefixCache* prefixes = nullptr;                 ///< over `cache`; null: no prefix cache
+  const SentenceAdapters* adapters = nullptr;      ///< the adapters of all sentences; null: they use none
   const SentenceShortlists* shortlists = nullptr;  ///< those of all sentences; null: they have the whole vocabulary
   std::int32_t resumed = 0;  ///< tokens in the cache's only row, which the first prompt continues; 0: no such row
   nn::AttentionHeads attention = {};  ///< the heads of StepOutput::attention
