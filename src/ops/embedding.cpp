@@ -80,7 +80,7 @@ Weight select_rows(Context& c, const Weight& w, const Tensor& ids) {
                         .multipliers = from.bits == 4 ? bytes(kern::int4_multipliers(n, in)) : Tensor(),
                         .scales = c.empty({columns}),
                         .sums = c.empty({columns}, DType::i32)};
-  const QuantizedMatrix& to = selected.quantized;
+  QuantizedMatrix& to = selected.quantized;
   const auto time =
       c.timed("select_rows", "forward", [&] { return Work{.bytes = bytes_of(ids, to.values, to.values)}; });
   c.kernels().select_quantized({.from = from.right(),

@@ -2,6 +2,7 @@
 //   x [N, D]   W [V, D] quantised   b [V]; parts of the rows may have output layers of their own
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "kern/quantized_top_k.h"
 #include "ops/product.h"
@@ -52,7 +53,7 @@ class ForbiddenColumns {
       counts_.push_back(static_cast<std::int32_t>(columns_.size() - before));
     }
     const std::int32_t* at = columns_.data();
-    for (const std::int32_t count : counts_) lists_.push_back(at), at += count;
+    for (const std::int32_t count : counts_) lists_.push_back(std::exchange(at, at + count));
   }
   const std::int32_t* const* lists(std::size_t row) const { return lists_.empty() ? nullptr : lists_.data() + row; }
   const std::int32_t* counts(std::size_t row) const { return counts_.empty() ? nullptr : counts_.data() + row; }
@@ -127,7 +128,7 @@ Best projected_top_k(Context& c, const Tensor& x, std::span<const OutputPart> pa
   std::int64_t row = 0;
   for (const OutputPart& part : parts) {
     const std::int64_t end = row + part.rows;
-    const Best of_part{best.values.rows(row, end), best.ids.rows(row, end),
+    Best of_part{best.values.rows(row, end), best.ids.rows(row, end),
                        log_sums ? best.log_sums.rows(row, end) : Tensor()};
     const ForbiddenColumns columns(forbidden.empty() ? forbidden : forbidden.subspan(z(row), z(part.rows)), part.ids);
     best_of_part(c, x.rows(row, end), part, columns, of_part);
