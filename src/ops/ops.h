@@ -90,7 +90,7 @@ struct Projected {
 
 // --- projected_top_k.cpp ---
 
-/// The best values of each row of x W^T + b, W [V, D] quantised, without the product in memory.
+/// The best values of each row of x W^T + b, W [V, D]; if W is quantised, without the product in memory.
 struct Best {
   Tensor values;    ///< [N, k] largest first (ties: smaller id first); -inf if there are fewer than k
   Tensor ids;       ///< [N, k] i32; -1 if there are fewer
@@ -99,7 +99,7 @@ struct Best {
 /// The output layer of some consecutive rows of x.
 struct OutputPart {
   std::int64_t rows = 0;
-  Weight w;                                ///< quantised
+  Weight w;
   Tensor b;                                ///< or none
   std::span<const std::int32_t> ids = {};  ///< of W's rows, ascending; empty: 0, 1, ...
 };

@@ -1,5 +1,6 @@
 // projected_top_k: the k largest of x W^T + b by row, and log(sum(exp)) of the row            no gradient
-//   x [N, D]   W [V, D] quantised   b [V]; parts of the rows may have output layers of their own
+//   x [N, D]   W [V, D]   b [V]; parts of the rows may have output layers of their own
+// With quantised weights the product is never in memory.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -55,6 +56,10 @@ class ForbiddenColumns {
     const std::int32_t* at = columns_.data();
     for (const std::int32_t count : counts_) lists_.push_back(std::exchange(at, at + count));
   }
+  std::span<const std::int32_t> of(std::size_t row) const {
+    if (lists_.empty()) return {};
+    return {lists_[row], z(counts_[row])};
+  }
   const std::int32_t* const* lists(std::size_t row) const { return lists_.empty() ? nullptr : lists_.data() + row; }
   const std::int32_t* counts(std::size_t row) const { return counts_.empty() ? nullptr : counts_.data() + row; }
 
@@ -63,10 +68,33 @@ class ForbiddenColumns {
   std::vector<const std::int32_t*> lists_;
 };
 
+// best_of_part for a weight that is not quantised: of the product in memory.
+void best_of_product(Context& c, const Tensor& x, const OutputPart& part, const ForbiddenColumns& forbidden,
+                     Best best) {
+  const std::int64_t N = x.size(0), V = part.w.out(), k = best.values.size(1), some = std::min(k, V);
+  Tensor logits = linear(c, x, part.w, part.b), sums = c.empty({N});
+  Tensor values = c.empty({N, some}), ids = c.empty({N, some}, DType::i32);
+  c.kernels().log_sum_exp(logits.data<float>(), sums.data<float>(), z(N), z(V));
+  for (std::int64_t i = 0; i < N; ++i)
+    for (const std::int32_t column : forbidden.of(z(i))) logits.data<float>()[i * V + column] = -INFINITY;
+  c.kernels().top_k(logits.data<float>(), z(N), z(V), z(some), values.data<float>(), ids.data<std::int32_t>());
+  for (std::int64_t i = 0; i < N; ++i) {
+    const float sum = sums.data<float>()[i];
+    if (best.log_sums) best.log_sums.data<float>()[i] = sum;
+    for (std::int64_t j = 0; j < k; ++j) {
+      float value = j < some ? values.data<float>()[i * some + j] : -INFINITY;
+      if (std::isnan(sum)) value = sum;  // the kernel ranks NaN last; it stays visible
+      best.values.data<float>()[i * k + j] = value;
+      best.ids.data<std::int32_t>()[i * k + j] = value == -INFINITY ? -1 : ids.data<std::int32_t>()[i * some + j];
+    }
+  }
+}
+
 // The best columns of a part's rows x; ids are columns of W.
 void best_of_part(Context& c, const Tensor& x, const OutputPart& part, const ForbiddenColumns& forbidden, Best best) {
   const auto [N, D] = x.dims<2>("projected_top_k: x");
   const Weight& w = part.w;
+  if (!w.quantized) return best_of_product(c, x, part, forbidden, std::move(best));
   const Tensor& b = part.b;
   const std::int64_t k = best.values.size(1);
   const bool log_sums = static_cast<bool>(best.log_sums);
@@ -100,8 +128,7 @@ void best_of_part(Context& c, const Tensor& x, const OutputPart& part, const For
 
 void check_part(const Tensor& x, const OutputPart& part) {
   const Weight& w = part.w;
-  check(static_cast<bool>(w.quantized) && x.size(1) == w.in(), "projected_top_k", "x {} and W {} do not agree",
-        x.shape(), w.shape);
+  check(x.size(1) == w.in(), "projected_top_k", "x {} and W {} do not agree", x.shape(), w.shape);
   check(part.ids.empty() || std::ssize(part.ids) == w.out(), "projected_top_k", "{} ids for W {}", part.ids.size(),
         w.shape);
   if (part.b) check_shape(part.b, {w.out()}, "projected_top_k: b");
@@ -129,7 +156,7 @@ Best projected_top_k(Context& c, const Tensor& x, std::span<const OutputPart> pa
   for (const OutputPart& part : parts) {
     const std::int64_t end = row + part.rows;
     Best of_part{best.values.rows(row, end), best.ids.rows(row, end),
-                       log_sums ? best.log_sums.rows(row, end) : Tensor()};
+                 log_sums ? best.log_sums.rows(row, end) : Tensor()};
     const ForbiddenColumns columns(forbidden.empty() ? forbidden : forbidden.subspan(z(row), z(part.rows)), part.ids);
     best_of_part(c, x.rows(row, end), part, columns, of_part);
     std::int32_t* const ids = of_part.ids.data<std::int32_t>();

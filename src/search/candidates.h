@@ -26,8 +26,7 @@ void check_number(double log_prob);
 
 class CandidateFinder;
 
-/// Finds the best candidates from hidden states and a quantised output matrix, without storing logits. One call serves rows of
-/// several searches.
+/// Finds the best candidates from hidden states and output matrices. One call serves rows of several searches.
 class ProjectedFinder {
  public:
   /// Consecutive rows of one search, and its finder, whose may_skip_logits() is true.

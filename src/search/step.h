@@ -18,7 +18,7 @@ namespace tril::search {
 /// What a step must return.
 enum class Wanted {
   logits,      ///< logits over the vocabulary
-  candidates,  ///< logits, or hidden states and quantised output matrices: enough to find the best candidates
+  candidates,  ///< logits, or hidden states and output matrices: enough to find the best candidates
   hidden,      ///< hidden states and the output matrix
   nothing,     ///< nothing: prefill without an answer
 };

@@ -115,6 +115,10 @@ ParallelDecoder::ParallelDecoder(const model::Model& model, ParallelOptions opti
   check_options(options_.search, model.vocab_size());
   const SearchPlan& s = options_.search;
   if (options_.session.speculative.on()) check_speculative(s);
+  if (options_.deterministic && s.shortlist)
+    fail_usage("shortlist",
+               "its logits have other columns in other batches, so the last bits of results may differ",
+               "leave it or `deterministic` out");
   if (s.attention) model::tap_of(model, s.attention);
   for (int i = 0; i < workers_.count(); ++i)
     sessions_.push_back(std::make_unique<Session>(workers_.context(i), model, options_.session));

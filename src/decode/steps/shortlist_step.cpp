@@ -17,9 +17,7 @@ StepOutput ShortlistStep::step(Context& c, const StepInput& input) {
   of_inner.wanted = Wanted::hidden;
   StepOutput output = StepDecorator::step(c, of_inner);
   choose_parts(c, input, output);
-  const bool are_quantised =
-      std::all_of(parts_.begin(), parts_.end(), [](const auto& part) { return bool{part.w.quantized}; });
-  if (input.wanted == Wanted::candidates && output.softcap <= 0 && are_quantised)
+  if (input.wanted == Wanted::candidates && output.softcap <= 0)
     return {.hidden = output.hidden, .parts = parts_, .attention = std::move(output.attention)};
   choose_columns();
   return {.logits = logits(c, output), .columns = columns_, .attention = std::move(output.attention)};

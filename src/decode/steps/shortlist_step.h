@@ -19,8 +19,8 @@ class ShortlistStep : public StepDecorator {
   /// @param lists  of the sentences; must outlive the step
   ShortlistStep(std::unique_ptr<Step> inner, const SentenceShortlists& lists)
       : StepDecorator(std::move(inner)), lists_(&lists) {}
-  /// If candidates are wanted and the output matrix is quantised, returns hidden states and StepOutput::parts. Otherwise returns
-  /// logits [answers, columns]: StepOutput::columns is the union of the sentences' lists, and other ids of a row are -inf.
+  /// If candidates are wanted, returns hidden states and StepOutput::parts. Otherwise, or with a softcap, returns logits [answers,
+  /// columns]: StepOutput::columns is the union of the sentences' lists, and other ids of a row are -inf.
   StepOutput step(Context& c, const StepInput& input) override;
 
  private:
