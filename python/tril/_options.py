@@ -89,7 +89,8 @@ class TranslateOptions(TypedDict, total=False):
     shortlist: Paths
     """vocabulary shortlist: Marian's binary file (lex.*.bin), or a table made by `tril shortlist`, which may be
     followed by the number of most frequent tokens (100), the number of translations of each source token (100) and
-    their minimum probability (0)"""
+    their minimum probability (0); none: all tokens; unset: the lex.*.bin beside a Marian model's weights, if there is
+    one"""
 
     beam_size: int
     """hypotheses kept at each decode step; 1 is greedy search; unset: as the model's directory says, or 1 (from 1 to

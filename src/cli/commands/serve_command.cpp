@@ -91,6 +91,21 @@ void check_origins(const std::vector<std::string>& origins) {
   }
 }
 
+struct NamedFlag {
+  std::string flag, form, example;
+};
+// Refuses values that name no model.
+void check_values(const std::vector<std::string>& values, const std::vector<serve::ModelLoader>& loaders,
+                  const NamedFlag& of) {
+  check_names(values, of.flag);
+  for (const std::string& value : values)
+    if (value.find('=') == value.npos || std::none_of(loaders.begin(), loaders.end(), [&](const serve::ModelLoader& l) {
+          return l.name == named(value).first;
+        }))
+      fail_usage(of.flag, fmt::format("expected {} with a model of --model, got \"{}\"", of.form, printable(value)),
+                 "for example " + of.example);
+}
+
 }  // namespace
 
 void run_server(ServeOptions o, const ServerSignals& signals) {
@@ -145,14 +160,8 @@ void run_server(ServeOptions o, const ServerSignals& signals) {
   for (const LanguagePair& pair : languages)
     if (std::none_of(loaders.begin(), loaders.end(), [&](const serve::ModelLoader& l) { return l.name == pair.model; }))
       fail_usage("--languages", "there is no model " + pair.model + " in --model");
-  check_names(o.prompt_templates, "--prompt-template");
-  for (const std::string& value : o.prompt_templates)
-    if (value.find('=') == value.npos || std::none_of(loaders.begin(), loaders.end(), [&](const serve::ModelLoader& l) {
-          return l.name == named(value).first;
-        }))
-      fail_usage("--prompt-template",
-                 fmt::format("expected NAME=TEXT with a model of --model, got \"{}\"", printable(value)),
-                 "for example lm=general");
+  check_values(o.prompt_templates, loaders, {"--prompt-template", "NAME=TEXT", "lm=general"});
+  check_values(o.shortlists, loaders, {"--shortlist", "NAME=FILE", "de=models/de/lex.s2t"});
 
   // They have little work compared to decoding, and each additional one competes more for the cores.
   const int http_threads =

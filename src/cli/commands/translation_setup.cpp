@@ -5,11 +5,11 @@
 #include <initializer_list>
 
 #include "cli/commands/document_job.h"
-#include "cli/commands/shortlist_option.h"
 #include "cli/options/assumed_language.h"
 #include "cli/options/line_sources.h"
 #include "decode/models/language_pair.h"
 #include "decode/models/model_languages.h"
+#include "decode/models/shortlist_file.h"
 #include "decode/models/target_language.h"
 #include "decode/texts/prompted_text.h"
 #include "decode/texts/recall.h"
@@ -32,7 +32,8 @@ void add_attention_fields(Fields& f, TranslationSetup& o) {
   f.add("shortlist", &o.shortlist,
         "vocabulary shortlist: Marian's binary file (lex.*.bin), or a table made by `tril shortlist`, which may be "
         "followed by the number of most frequent tokens (100), the number of translations of each source token (100) "
-        "and their minimum probability (0)")
+        "and their minimum probability (0); none: all tokens; unset: the lex.*.bin beside a Marian model's weights, if "
+        "there is one")
       .value_name("FILE [FIRST [BEST [P]]]");
 }
 
@@ -108,7 +109,9 @@ search::TranslatorOptions settled(const TranslationSetup& o, const LoadedModel& 
   t.style = o.prompt.style;
   if (!m.has_encoder() && !o.deterministic) t.decoding.session.prefix_tokens = shared_prompt_tokens;
   t.mbr_best = o.mbr > 0 ? static_cast<std::int32_t>(o.decoding.search.n_best) : 0;
-  s.shortlist = shortlist_of(o.shortlist, *loaded.tokenizer, s);
+  const bool is_speculative = !o.others.draft_model.empty() || o.others.prompt_lookup > 0;
+  s.shortlist = shortlist_of(o.shortlist, loaded.source, *loaded.tokenizer, s,
+                             m.has_encoder() && !o.deterministic && !is_speculative && o.others.models.empty());
   return t;
 }
 

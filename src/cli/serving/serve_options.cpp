@@ -34,6 +34,11 @@ Fields fields_of(ServeOptions& o) {
         "PEFT adapters (LoRA, rsLoRA, DoRA): NAME=DIR for the first model, MODEL:NAME=DIR for another; DIR may also be "
         "OWNER/NAME on the hub; a request with \"model\": \"MODEL:NAME\" uses one")
       .value_name("[MODEL:]NAME=DIR");
+  f.add(
+       "shortlist", &o.shortlists,
+       "vocabulary shortlist of a model that translates: NAME=FILE, a binary file (lex.*.bin) or a table made by `tril "
+       "shortlist`; NAME=none: all tokens; unset: the lex.*.bin beside a Marian model's weights, if there is one")
+      .value_name("NAME=FILE");
   precision_field(
       f.add("precision", &o.decoding.precision, "precision of the weights; unset: as the directory stores them"));
   f.add("languages", &o.languages,

@@ -16,7 +16,7 @@ namespace tril::cli {
 inline constexpr int most_http_threads = 256;
 
 struct ServeOptions {
-  std::vector<std::string> models, model_directories, adapters, languages, prompt_templates, cors_origins,
+  std::vector<std::string> models, model_directories, adapters, languages, shortlists, prompt_templates, cors_origins,
       trusted_proxies;
   std::vector<std::string> pivot, glossaries, memories;
   std::string glossary_dir;

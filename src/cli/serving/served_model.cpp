@@ -11,6 +11,7 @@
 #include "cli/serving/named_values.h"
 #include "decode/models/decoding_options.h"
 #include "decode/models/model_languages.h"
+#include "decode/models/shortlist_file.h"
 #include "decode/prompts/choose_prompt.h"
 #include "decode/texts/search_setup.h"
 #include "language/match.h"
@@ -108,6 +109,11 @@ serve::Loaded load_served(const ServeOptions& o, const std::string& name, const 
   if (l.model->has_encoder()) {
     search::TranslatorOptions t = translator_options(d, published, *l.model, *l.tokenizer);
     decoding = t.decoding;
+    const std::string file = value_of(o.shortlists, name);
+    const std::vector<std::string> values = file.empty() ? std::vector<std::string>() : std::vector{file};
+    if (o.deterministic && !file.empty() && file != "none")
+      fail_usage("--shortlist", "cannot be combined with --deterministic", "leave one of them out");
+    decoding.search.shortlist = shortlist_of(values, source, *l.tokenizer, decoding.search, !o.deterministic);
     l.text = t;
     set_pair(o, name, source, l);
   } else {
@@ -116,6 +122,8 @@ serve::Loaded load_served(const ServeOptions& o, const std::string& name, const 
     decoding = g.decoding;
     l.continuation = g;
     set_prompt(o, name, source, l);
+    if (!value_of(o.shortlists, name).empty())
+      fail_usage("--shortlist", fmt::format("model {} has no encoder, so it takes none", name), "leave it out");
     if (l.prompt) {
       l.text = search::translator_options(d.search, published, *l.model, *l.tokenizer);
       l.asked_to_translate = search::combined(d.search, published);

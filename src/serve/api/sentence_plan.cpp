@@ -62,6 +62,7 @@ SentencePlan::SentencePlan(ModelPtr model, const ModelChoice& choice, const Tran
   text_.replace_unknowns = r.replace_unknowns;
   set_lengths(r.search);
   search_ = search_plan(r.search, model_->asked_to_translate(), r.alternatives + 1, *model_);
+  if (!search_.constraint) search_.shortlist = model_->loaded().search.shortlist;
   text_.context = static_cast<std::int32_t>(r.context);
   if (model_->profile().takes_style || !r.style_may_be_left_out) text_.style = r.style;
   if (text_.terminology && model_->translation().places_terms() && !search_.has_beam()) {

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "support/raw_shortlist.h"
 #include "support/translate.h"
 
 namespace tril {
@@ -234,6 +235,37 @@ TEST_F(Translate, AShortlistIsLearnedAndUsed) {
   folder->write("align", "0-0 1-1\n1-1\n0-0 1-1\n");
   EXPECT_EQ(learn({"--alignments", alignment}).code, 0);
   EXPECT_EQ(translate({"-b", "1", "--shortlist", alignment}, text).code, 1) << "no table";
+}
+
+TEST_F(Translate, AMarianModelComesWithItsShortlist) {
+  const std::string trained = folder->at("trained"), directory = folder->at("student"), before = model;
+  const std::string source = folder->write("pairs.en", "a dog runs\nthe red ball\ntwo men\n"),
+                    target = folder->write("pairs.de", "the dog\na red ball\nmen play\n");
+  const Ran made =
+      run_tril({"train", "-m",        trained,        "--arch",      "marian_nmt", "--d-model",   "16", "--num-heads",
+                "2",     "--ffn-dim", "16",           "--enc-depth", "1",          "--dec-depth", "1",  "-t",
+                source,  target,      "--vocab-size", "40",          "-a",         "1u"});
+  ASSERT_EQ(made.code, 0) << made.err;
+  std::filesystem::create_directory(directory);
+  const Ran exported = run_tril({"export", "-m", trained, "-o", directory + "/model.npz"});
+  ASSERT_EQ(exported.code, 0) << exported.err;
+  model = directory;
+  const Ran plain = translate({"-b", "1"}, text);
+  ASSERT_EQ(plain.code, 0) << plain.err;
+  const std::size_t words = nlohmann::json::parse(file_text(trained + "/config.json")).at("vocab_size");
+  const std::string list =
+      test::raw_shortlist({.first = 3, .best = 0, .offsets = std::vector<std::uint64_t>(words + 1)});
+  std::ofstream(directory + "/lex.50.50.ende.s2t.bin", std::ios::binary) << list;
+  const Ran few = translate({"-b", "1"}, text);
+  EXPECT_EQ(few.code, 0) << few.err;
+  EXPECT_NE(few.err.find("lex.50.50.ende.s2t.bin"), std::string::npos) << few.err;
+  EXPECT_NE(few.out, plain.out);
+  EXPECT_EQ(translate({"-b", "1", "--shortlist", "none"}, text).out, plain.out);
+  EXPECT_EQ(translate({"-b", "1", "--deterministic"}, text).out,
+            translate({"-b", "1", "--deterministic", "--shortlist", "none"}, text).out);
+  std::ofstream(directory + "/lex.other.bin", std::ios::binary) << list;
+  EXPECT_EQ(translate({"-b", "1"}, text).out, plain.out) << "one of two would be a guess";
+  model = before;
 }
 
 TEST_F(Translate, UnknownTokensAreReplacedAndCoverageCounts) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "decode/batches/continuous_session.h"
 #include "decode/batches/parallel.h"
 #include "decode/steps/shortlist.h"
 #include "model_io/source/model_source.h"
@@ -151,6 +152,44 @@ TEST(Shortlist, TakesColumnsOfWhateverTheOutputIs) {
       }
     }
   }
+}
+
+// Sentences that come and go, some with a list and some without, and numbers that are used again.
+TEST(Shortlist, OfAContinuousSession) {
+  const auto m = tril::testing::small_marian();
+  const std::vector<Ids> from = sources(9);
+  SearchPlan o = options(2);
+  const auto whole = decoded(*m, o, from, 1);
+  const auto plain = std::make_shared<SearchPlan>(o);
+  o.shortlist = std::make_shared<Shortlist>(random_table(3), ShortlistOptions{.first = 4, .best = 3}, o);
+  const auto limited = std::make_shared<SearchPlan>(o);
+  const auto few = decoded(*m, o, from, 1);
+  Arena arena;
+  Context c(arena);
+  ContinuousSession session(c, *m, {});
+  std::vector<std::size_t> text_of(3);  // by number
+  std::vector<std::int32_t> numbers{0, 1, 2};
+  int different = 0;
+  for (std::size_t next = 0; next < from.size() || !session.empty();) {
+    for (; next < from.size() && !numbers.empty(); ++next) {
+      const std::int32_t number = numbers.back();
+      numbers.pop_back();
+      text_of[static_cast<std::size_t>(number)] = next;
+      session.join({{{.sentence = number,
+                      .source = from[next],
+                      .request = {.start_id = 39, .max_length = 10},
+                      .options = next % 3 == 0 ? plain : limited}}});
+    }
+    session.step();
+    for (const auto& e : session.take_ended()) {
+      ASSERT_FALSE(e.error);
+      const std::size_t i = text_of[static_cast<std::size_t>(e.sentence)];
+      expect_same({e.hypotheses}, {i % 3 == 0 ? whole[i] : few[i]});
+      different += whole[i][0].tokens != few[i][0].tokens ? 1 : 0;
+      numbers.push_back(e.sentence);
+    }
+  }
+  EXPECT_GT(different, 2) << "or the lists restrict nothing";
 }
 
 // The models of an ensemble share the lists, and the first one's attention is reported.

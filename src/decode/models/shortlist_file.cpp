@@ -1,4 +1,4 @@
-#include "cli/commands/shortlist_option.h"
+#include "decode/models/shortlist_file.h"
 
 #include <spdlog/spdlog.h>
 
@@ -9,11 +9,10 @@
 #include "base/error.h"
 #include "base/progress.h"
 
-namespace tril::cli {
+namespace tril {
 
-std::shared_ptr<const search::Shortlist> shortlist_of(const std::vector<std::string>& option,
-                                                      const Tokenizer& tokenizer, const search::SearchPlan& s) {
-  if (option.empty()) return nullptr;
+std::shared_ptr<const search::Shortlist> read_shortlist(const std::vector<std::string>& option,
+                                                        const Tokenizer& tokenizer, const search::SearchPlan& s) {
   if (std::filesystem::is_regular_file(option[0]) && begins_as_binary_shortlist(option[0])) {
     check(option.size() == 1, "--shortlist", "{} is a binary shortlist, which has its own numbers; got {} values",
           option[0], option.size());
@@ -42,4 +41,31 @@ std::shared_ptr<const search::Shortlist> shortlist_of(const std::vector<std::str
   return std::make_shared<search::Shortlist>(table, options, s);
 }
 
-}  // namespace tril::cli
+std::string published_shortlist(const model::ModelSource& source) {
+  namespace fs = std::filesystem;
+  if (source.published_config()) return "";  // not a Marian model
+  const fs::path directory = fs::is_directory(source.path()) ? source.path() : source.path().parent_path();
+  std::vector<std::string> found;
+  std::error_code problem;
+  for (fs::directory_iterator at(directory.empty() ? "." : directory, problem), end; !problem && at != end;
+       at.increment(problem)) {
+    const std::string name = at->path().filename().string();
+    if (name.starts_with("lex.") && name.ends_with(".bin") && at->is_regular_file(problem) &&
+        begins_as_binary_shortlist(at->path().string()))
+      found.push_back(at->path().string());
+  }
+  return found.size() == 1 ? found[0] : "";
+}
+
+std::shared_ptr<const search::Shortlist> shortlist_of(const std::vector<std::string>& option,
+                                                      const model::ModelSource& source, const Tokenizer& tokenizer,
+                                                      const search::SearchPlan& plan, bool allowed) {
+  if (option == std::vector<std::string>{"none"}) return nullptr;
+  if (!option.empty()) return read_shortlist(option, tokenizer, plan);
+  const std::string own = allowed && !plan.constraint ? published_shortlist(source) : "";
+  if (own.empty()) return nullptr;
+  spdlog::info("the model comes with a shortlist, which is used: {} (see --shortlist)", own);
+  return read_shortlist({own}, tokenizer, plan);
+}
+
+}  // namespace tril
