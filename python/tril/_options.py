@@ -845,6 +845,10 @@ class TrainOptions(TypedDict, total=False):
     """maximum number of tokens in a sentence (longer pairs are left out); for a language model, the context length
     (from 1 to 1048576)"""
 
+    documents: Literal["whole", "lines", "blank_lines"]
+    """what a language model's text consists of: one text (whole), a document on each line, or documents between blank
+    lines; no document is predicted from another"""
+
     max_length_crop: bool
     """truncate longer sentences instead of leaving the pair out"""
 

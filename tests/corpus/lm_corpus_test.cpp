@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -92,6 +93,83 @@ TEST(LmCorpus, AStateOfAnotherTextOrOtherOptionsIsRefused) {
   o = t.options;
   o.file = t.dir.write("other", t.text + "a");
   EXPECT_TRUE(contains(error_of([&] { LmCorpus(o, *t.tokenizer, corpus.state()); }), "differ"));
+}
+
+// The documents of a file, as the tokens between begin and end of each row of an epoch in order.
+std::vector<std::string> documents_of(const Text& t, const std::string& file, Documents how) {
+  LmCorpusOptions o = t.options;
+  o.file = t.dir.write("documents", file);
+  o.documents = how;
+  o.context = 64;
+  std::vector<std::string> documents;
+  const std::int32_t end = t.tokenizer->special(Side::target).eos;
+  for (const Batch& b : read_lm_batches(o, *t.tokenizer))
+    for (std::int64_t r = 0; r < b.sentences(); ++r) {
+      const auto source = b.source_row(r), target = b.target_row(r);
+      EXPECT_EQ(source.front(), end) << "this vocabulary begins a text with the end token";
+      EXPECT_EQ(target.back(), end);
+      EXPECT_TRUE(std::equal(source.begin() + 1, source.end(), target.begin(), target.end() - 1));
+      documents.push_back(t.tokenizer->decode(target.first(target.size() - 1)));
+    }
+  return documents;
+}
+
+TEST(LmCorpus, DocumentsAreLinesOrWhatBlankLinesSeparate) {
+  Text t;
+  t.tokenizer = make_character_tokenizer("abc \n\r\t", 64);
+  const std::string file = "\n a\r\nbb\n\n \t\nc\n\nab\nca";
+  EXPECT_EQ(documents_of(t, file, Documents::lines), (std::vector<std::string>{" a", "bb", "c", "ab", "ca"}));
+  EXPECT_EQ(documents_of(t, file, Documents::blank_lines), (std::vector<std::string>{" a\r\nbb", "c", "ab\nca"}));
+  EXPECT_EQ(documents_of(t, "a", Documents::blank_lines), std::vector<std::string>{"a"});
+}
+
+// Each token of each document and its end are predicted once an epoch, from the begin of the row, which is in one document.
+TEST(LmCorpus, NoRowHasTwoDocuments) {
+  Text t;
+  std::string file;
+  for (int i = 0; i < 60; ++i)
+    file += t.text.substr(static_cast<std::size_t>(7 * i), static_cast<std::size_t>(i)) + "\n";
+  t.options.file = t.dir.write("lines", file);
+  t.options.documents = Documents::lines;
+  LmCorpus corpus(t.options, *t.tokenizer);
+  EXPECT_EQ(corpus.documents(), 59) << "the first line is empty";
+  const std::int32_t end = t.tokenizer->special(Side::target).eos;
+  std::set<std::vector<std::int64_t>> orders;
+  std::set<std::int64_t> cuts;
+  for (int epoch = 0; epoch < 4; ++epoch) {
+    std::map<std::int64_t, int> predicted;
+    std::vector<std::int64_t> order;
+    std::int64_t begun = 0;
+    for (bool last = false; !last;) {
+      const Batch batch = corpus.next();
+      EXPECT_LE(batch.target_tokens(), 100);
+      for (std::int64_t r = 0; r < batch.sentences(); ++r) {
+        const auto source = batch.source_row(r), target = batch.target_row(r);
+        EXPECT_LE(std::ssize(source), 16);
+        EXPECT_EQ(std::count(source.begin() + 1, source.end(), end), 0) << "only a begin";
+        EXPECT_EQ(std::count(target.begin(), target.end() - 1, end), 0) << "only an end";
+        begun += source.front() == end;
+        if (source.front() != end) cuts.insert(batch.lines[static_cast<std::size_t>(r)]);
+        order.push_back(batch.lines[static_cast<std::size_t>(r)]);
+        for (std::int64_t i = 0; i < std::ssize(target); ++i) ++predicted[order.back() + i + 1];
+      }
+      last = batch.last_of_epoch;
+    }
+    EXPECT_EQ(begun, 59);
+    EXPECT_EQ(std::ssize(predicted), 59 * 60 / 2 + 59) << "every token and every end";
+    for (const auto& [at, times] : predicted) EXPECT_EQ(times, 1) << at;
+    orders.insert(order);
+  }
+  EXPECT_EQ(orders.size(), 4u);
+  EXPECT_GT(cuts.size(), 150u) << "long documents are cut elsewhere in each epoch";
+
+  LmCorpus again(t.options, *t.tokenizer, corpus.state());
+  EXPECT_EQ(again.next(), corpus.next());
+  LmCorpusOptions o = t.options;
+  o.documents = Documents::blank_lines;
+  EXPECT_TRUE(contains(error_of([&] { LmCorpus(o, *t.tokenizer, corpus.state()); }), "differ"));
+  o.file = t.dir.write("empty lines", "\n \n");
+  EXPECT_TRUE(contains(error_of([&] { LmCorpus(o, *t.tokenizer); }), "no document"));
 }
 
 TEST(LmCorpus, AValidationSetIsCutInOrder) {

@@ -44,6 +44,7 @@ LmCorpusOptions training_text(const TrainOptions& options) {
   const DataOptions& d = options.data;
   LmCorpusOptions c;
   c.file = d.train_sets[0];
+  c.documents = d.documents;
   c.context = d.max_length;
   c.max_tokens = d.max_tokens;
   c.seed = options.run.seed;

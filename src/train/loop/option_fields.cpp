@@ -155,6 +155,11 @@ void data_fields(Fields& f, DataOptions& d) {
         "maximum number of tokens in a sentence (longer pairs are left out); for a language model, the context length")
       .at_least(1)
       .at_most(1 << 20);
+  f.add(
+      "documents", &d.documents,
+      "what a language model's text consists of: one text (whole), a document on each line, or documents between blank "
+      "lines; no document is predicted from another",
+      {{"whole", Documents::whole}, {"lines", Documents::lines}, {"blank_lines", Documents::blank_lines}});
   f.add("max-length-crop", &d.max_length_crop, "truncate longer sentences instead of leaving the pair out");
   f.add("skip-invalid", &d.skip_invalid, "leave out pairs that are not valid UTF-8 instead of stopping");
   f.add("data-memory", &d.data_memory_mib, "maximum memory for sentences in MiB; larger corpora are streamed")

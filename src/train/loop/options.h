@@ -11,6 +11,7 @@
 #include "base/fields.h"
 #include "base/placement.h"
 #include "corpus/alignment.h"
+#include "corpus/lm_corpus.h"
 #include "corpus/vocabulary.h"
 #include "dist/ranks.h"
 #include "kern/kernels.h"
@@ -83,6 +84,7 @@ struct DataOptions {
   bool max_length_crop = false;
   bool skip_invalid = false;
   std::int64_t data_memory_mib = 1024;
+  Documents documents = Documents::whole;  ///< of a language model's text
 };
 
 /// The value of `guided_alignment_layer` for the decoder's last layer.

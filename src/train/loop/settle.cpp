@@ -35,6 +35,7 @@ void settle_pairs(const DataOptions& d) {
         "expected one set for each of {} corpora, with the same tags, got {}", corpora, d.valid_sets.size() / files);
   check(d.bpe_dropout_sides == Sides::both || d.bpe_dropout > 0 || d.subword_alpha > 0, "bpe_dropout_sides",
         "has no effect without `bpe_dropout` or `subword_alpha`");
+  check(d.documents == Documents::whole, "documents", "is for language models, whose text may be a list of documents");
   check((d.vocab_type != SubwordKind::character && d.vocab_type != SubwordKind::byte_bpe) || !d.vocab.empty(),
         "vocab_type", "char and byte_bpe are for language models; use bpe or unigram for translation");
 }

@@ -14,8 +14,10 @@
 #include "model_io/families/family_list.h"
 #include "model_io/source/registry.h"
 #include "support/training.h"
+#include "train/loop/data.h"
 #include "train/loop/presets.h"
 #include "train/loop/settle.h"
+#include "train/loss/batch_loss.h"
 #include "train/loss/hidden_states.h"
 
 namespace tril::train::new_family_test {
@@ -122,6 +124,81 @@ TEST_P(EachNewFamily, LearnsAndIsReadAgain) {
 }
 
 INSTANTIATE_TEST_SUITE_P(NewFamily, EachNewFamily, ::testing::ValuesIn(architectures()), [](const auto& info) {
+  std::string name = info.param;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
+
+std::vector<std::string> language_models() {
+  std::vector<std::string> names;
+  for (const NewFamily& family : new_families())
+    if (!family.encoder_decoder) names.emplace_back(family.arch);
+  return names;
+}
+
+class EachLanguageModel : public ::testing::TestWithParam<std::string> {};
+
+// Windows, positions of every kind, recurrent states, convolutions, experts: nothing of a document reaches another one.
+TEST_P(EachLanguageModel, ABatchOfDocumentsIsTheDocumentsOneByOne) {
+  const Files files;
+  TrainOptions o = files.options(GetParam());
+  o.data.documents = Documents::lines;
+  o.data.train_sets = {files.dir.write("documents", "abcdefghijk\nhello\n\na\nzyxwvutsrq\nbb\n")};
+  settle(o);
+  const auto m = build_model(o.model, test::LetterTokenizer());
+  nn::Parameters& p = m->parameters();
+  p.initialise(5);
+  const kern::Kernels& k = kern::best();
+  p.refresh(k);
+
+  const std::vector<Batch> batches = [&] {
+    TrainOptions as_validation = o;
+    as_validation.data.valid_sets = o.data.train_sets;
+    return validation_batches(as_validation, std::make_shared<test::LetterTokenizer>());
+  }();
+  ASSERT_EQ(batches.size(), 1u);
+  const Batch& all = batches[0];
+  ASSERT_EQ(all.sentences(), 5);
+  ASSERT_EQ(all.source_tokens(), 12 + 6 + 2 + 11 + 3) << "no padding";
+
+  // The loss and the gradient of some documents, as their part of the batch.
+  const auto run = [&](const Batch& batch) {
+    Arena arena;
+    Tape tape;
+    Context c(arena, k);  // not training: dropout would depend on the place in the batch
+    std::vector<Tensor> gradients{lasting_zeros(p.trained_window().count)};
+    Grads grads;
+    p.bind_gradients(grads, gradients[0]);
+    grads.restart();
+    c.set_tape(&tape);
+    p.watch(tape);
+    const Tensor loss = batch_loss(c, *m, batch, {}, static_cast<double>(all.target_tokens()));
+    tape.backward(c, loss, c.upload(std::vector<float>{1}), grads);
+    c.set_tape(nullptr);
+    grads.finish(c);
+    return std::pair{static_cast<double>(host_copy<float>(loss)[0]), host_copy<float>(gradients[0])};
+  };
+  const auto [loss, gradient] = run(all);
+  double sum = 0;
+  std::vector<double> gradients(gradient.size());
+  for (std::int64_t r = 0; r < all.sentences(); ++r) {
+    Batch alone;
+    alone.append(all.source_row(r), all.target_row(r), r);
+    const auto [own_loss, own_gradient] = run(alone);
+    sum += own_loss;
+    for (std::size_t i = 0; i < gradients.size(); ++i) gradients[i] += static_cast<double>(own_gradient[i]);
+  }
+  EXPECT_NEAR(loss, sum, 1e-5 * sum);
+  double norm = 0, off = 0;
+  for (std::size_t i = 0; i < gradients.size(); ++i) {
+    norm += gradients[i] * gradients[i];
+    off += std::pow(static_cast<double>(gradient[i]) - gradients[i], 2);
+  }
+  EXPECT_GT(norm, 0);
+  EXPECT_LT(std::sqrt(off), 1e-4 * std::sqrt(norm)) << "sums of float32 in another order";
+}
+
+INSTANTIATE_TEST_SUITE_P(NewFamily, EachLanguageModel, ::testing::ValuesIn(language_models()), [](const auto& info) {
   std::string name = info.param;
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
