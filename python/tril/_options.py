@@ -971,6 +971,10 @@ class TrainOptions(TypedDict, total=False):
     optimizer: Literal["adam", "adamw", "lion", "adafactor", "muon"]
     """optimizer; adamw decouples the weight decay from the gradient; muon uses adamw for everything except matrices"""
 
+    optimizer_bits: Literal["32", "8"]
+    """adam, adamw: bits of each value of the moments; 8: in large matrices, where embeddings, the output layer, norms
+    and biases keep 32"""
+
     beta1: float
     """decay of the gradient's moving average; not used by adafactor (from 0 to 0.999999)"""
 

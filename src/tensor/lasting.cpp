@@ -32,9 +32,9 @@ std::shared_ptr<std::byte> lasting_memory(std::size_t bytes) {
   return {static_cast<std::byte*>(p), [mapped](std::byte* q) { munmap(q, mapped); }};
 }
 
-Tensor lasting_zeros(std::int64_t n) {
-  const auto memory = lasting_memory(as_size(n) * sizeof(float));
-  return foreign_tensor(memory.get(), {n}, DType::f32, memory);
+Tensor lasting_zeros(std::int64_t n, DType type) {
+  const auto memory = lasting_memory(as_size(n) * size_of(type));
+  return foreign_tensor(memory.get(), {n}, type, memory);
 }
 
 void give_back(std::span<std::byte> bytes) {
@@ -47,7 +47,8 @@ void give_back(std::span<std::byte> bytes) {
 }
 
 void use_small_pages(Tensor x) {
-  prefer_small_pages(x.data<float>(), x.bytes());
+  void* const begin = x.dtype() == DType::u8 ? static_cast<void*>(x.data<std::uint8_t>()) : x.data<float>();
+  prefer_small_pages(begin, x.bytes());
 }
 
 }  // namespace tril

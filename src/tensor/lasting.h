@@ -13,7 +13,7 @@ namespace tril {
 /// processor's page table cache (TLB) holds. @throws Error if there is not enough memory
 std::shared_ptr<std::byte> lasting_memory(std::size_t bytes);
 /// n zeros in separate memory: [n].
-Tensor lasting_zeros(std::int64_t n);
+Tensor lasting_zeros(std::int64_t n, DType type = DType::f32);
 /// Returns the whole pages within such memory, or within a part of it that uses small pages, to the system; all
 /// bytes are zero afterwards.
 void give_back(std::span<std::byte> bytes);

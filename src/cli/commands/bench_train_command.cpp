@@ -42,7 +42,8 @@ Fields fields_of(BenchTrainOptions& o) {
                            "arch",          "preset",
                            "d-model",       "num-heads",
                            "ffn-dim",       "enc-depth",
-                           "dec-depth",     "documents"});
+                           "dec-depth",     "documents",
+                           "optimizer",     "optimizer-bits"});
   f.group("Measurement");
   f.add("updates", &o.updates, "total number of updates").at_least(1);
   f.add("skip", &o.skip, "number of updates before the measurement starts").at_least(0);

@@ -76,33 +76,46 @@ SafetensorsFile open_state(const std::string& path, const std::string& layout) {
   return file;
 }
 
-const WeightView& values_of(const SafetensorsFile& file, const std::string& path, const std::string& name,
+StoredType stored_type(const Tensor& t) {
+  return t.dtype() == DType::u8 ? StoredType::u8 : StoredType::f32;
+}
+
+const WeightView& values_of(const SafetensorsFile& file, const std::string& path, const NamedTensor& t,
                             const std::vector<Interval>& stretches) {
-  const WeightView& stored = file.at(name);
+  const WeightView& stored = file.at(t.name);
   std::vector<std::size_t> counts;
   std::int64_t count = 0;
   for (const Interval& i : stretches) counts.push_back(i.count), count += static_cast<std::int64_t>(i.count);
-  if (stored.elements() != count)
-    fail(path, fmt::format("{} has {} values, the model needs {}", name, stored.elements(), count));
-  check_values(file, name, counts);
+  if (stored.elements() != count || stored.dtype != stored_type(t.value))
+    fail(path, fmt::format("{} has {} values of type {}, the model needs {} of type {}", t.name, stored.elements(),
+                           tril::name_of(stored.dtype), count, tril::name_of(stored_type(t.value))));
+  check_values(file, t.name, counts);
   return stored;
 }
 
 // Copies this rank's values out of `stored`, which holds the tensor's values `places`, concatenated. @return their number
-std::size_t take_over(Tensor to, const std::vector<float>& stored, const std::vector<Interval>& places,
+template <class T>
+std::size_t take_over(Tensor to, std::span<const T> stored, const std::vector<Interval>& places,
                       const std::vector<StateSlice>& own) {
   std::size_t taken = 0, at = 0;
   for (const Interval& i : places) {
     for (const StateSlice& s : own) {
       const std::size_t begin = std::max(i.begin, s.begin), end = std::min(i.begin + i.count, s.begin + s.count);
       if (begin >= end) continue;
-      host_write<float>(to.rows(static_cast<std::int64_t>(begin), static_cast<std::int64_t>(end)),
-                        std::span(stored).subspan(at + begin - i.begin, end - begin));
+      host_write<T>(to.rows(static_cast<std::int64_t>(begin), static_cast<std::int64_t>(end)),
+                    stored.subspan(at + begin - i.begin, end - begin));
       taken += end - begin;
     }
     at += i.count;
   }
   return taken;
+}
+
+std::size_t take_over(const Tensor& to, const WeightView& stored, const std::vector<Interval>& places,
+                      const std::vector<StateSlice>& own) {
+  if (to.dtype() == DType::f32) return take_over<float>(to, to_f32(stored), places, own);
+  const std::span codes(reinterpret_cast<const std::uint8_t*>(stored.bytes.data()), stored.bytes.size());
+  return take_over<std::uint8_t>(to, codes, places, own);
 }
 
 // The newest complete checkpoint in `path` before the one of that name; "" if there is none.
@@ -326,7 +339,7 @@ void CheckpointStore::write_own(const std::string& directory, const nn::Paramete
     std::vector<TensorHeader> headers;
     Metadata metadata{{"layout", layout}, {"moments", std::to_string(alone ? 0 : ranks_->size())}};
     for (const NamedTensor& t : tensors) {
-      headers.push_back({t.name, StoredType::f32, {t.value.count()}});
+      headers.push_back({t.name, stored_type(t.value), {t.value.count()}});
       add_checksum(metadata, {t.name, {t.value}});
     }
     weights.emplace(directory + "/weights.safetensors", headers, metadata);
@@ -346,7 +359,7 @@ void CheckpointStore::write_own(const std::string& directory, const nn::Paramete
             t.value.rows(static_cast<std::int64_t>(s.begin), static_cast<std::int64_t>(s.begin + s.count)));
         count += static_cast<std::int64_t>(s.count);
       }
-      headers.push_back({t.name, StoredType::f32, {count}});
+      headers.push_back({t.name, stored_type(t.value), {count}});
       metadata.emplace_back(t.name, text_of(own, t.name));
       add_checksum(metadata, mine);
     }
@@ -404,15 +417,14 @@ void CheckpointStore::load_weights(nn::Parameters& parameters, Optimizer& optimi
       std::size_t wanted = 0, taken = 0;
       for (const StateSlice& s : own) wanted += s.count;
       const std::vector<Interval> whole{{0, as_size(t.value.count())}};
-      if (ranks == 0 || file.find(t.name))
-        taken = take_over(t.value, to_f32(values_of(file, path, t.name, whole)), whole, own);
+      if (ranks == 0 || file.find(t.name)) taken = take_over(t.value, values_of(file, path, t, whole), whole, own);
       for (int r = 0; r < ranks && !file.find(t.name); ++r) {
         const std::string part_path = directory + moments_file(r, ranks);
         const SafetensorsFile part = open_state(part_path, layout);
         const std::string* text = part.find_metadata(t.name);
         if (!text) fail(part_path, "has no entry for " + t.name);
         const std::vector<Interval> places = intervals_in(part_path, *text);
-        taken += take_over(t.value, to_f32(values_of(part, part_path, t.name, places)), places, own);
+        taken += take_over(t.value, values_of(part, part_path, t, places), places, own);
       }
       if (taken != wanted)
         fail(directory, fmt::format("has {} of the {} values of {} that this process needs", taken, wanted, t.name));

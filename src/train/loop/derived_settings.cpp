@@ -5,6 +5,7 @@ namespace tril::train {
 OptimizerOptions optimizer_options(const LearningOptions& l) {
   OptimizerOptions o;
   o.kind = l.optimizer;
+  o.bits = l.optimizer_bits;
   o.beta1 = l.beta1, o.beta2 = l.beta2, o.epsilon = l.epsilon, o.weight_decay = l.weight_decay;
   o.decay_matrices_only = l.decay_matrices_only;
   o.momentum = l.momentum;

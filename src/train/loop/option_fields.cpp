@@ -249,6 +249,11 @@ void learning_fields(Fields& f, LearningOptions& l) {
          {"adafactor", OptimizerKind::adafactor},
          {"muon", OptimizerKind::muon}})
       .letter('o');
+  f.add(
+      "optimizer-bits", &l.optimizer_bits,
+      "adam, adamw: bits of each value of the moments; 8: in large matrices, where embeddings, the output layer, norms "
+      "and biases keep 32",
+      {{"32", StateBits::full}, {"8", StateBits::eight}});
   f.add("beta1", &l.beta1, "decay of the gradient's moving average; not used by adafactor")
       .at_least(0)
       .at_most(0.999999);

@@ -109,6 +109,7 @@ struct LearningOptions {
   std::vector<std::string> teacher;
   double distillation_temperature = 1, distillation_mix = 0.5;
   OptimizerKind optimizer = OptimizerKind::adam;
+  StateBits optimizer_bits = StateBits::full;
   double beta1 = 0.9, beta2 = 0.98, epsilon = 1e-9, weight_decay = 0;
   bool decay_matrices_only = false;
   double momentum = 0.95;

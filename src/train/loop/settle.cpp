@@ -123,6 +123,9 @@ void settle(TrainOptions& o) {
   }
 
   LearningOptions& l = o.learning;
+  check(
+      l.optimizer_bits == StateBits::full || l.optimizer == OptimizerKind::adam || l.optimizer == OptimizerKind::adamw,
+      "optimizer_bits", "8 bits are for the moments of adam and adamw; leave it out, or choose one of them");
   const bool drops = m.dropout > 0 || m.embedding_dropout.value_or(0) > 0 || m.attention_dropout > 0 ||
                      m.activation_dropout > 0 || o.tune.lora_dropout > 0;
   check(l.r_drop == 0 || drops, "r_drop", "has no effect without dropout: both passes are the same");

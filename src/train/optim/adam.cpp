@@ -46,19 +46,23 @@ AdamState::AdamState(StatePlaces places, const OptimizerOptions& options, bool d
   v_ = places_.zeros();
 }
 
-void AdamState::step(const UpdateStep& u, const Stretch& s, std::size_t offset, float* w, const float* g) {
+kern::Adam adam_step(const OptimizerOptions& options, const UpdateStep& u, bool decoupled_decay) {
   const double t = static_cast<double>(u.t);
   kern::Adam a;
   a.lr = static_cast<float>(u.rate);
-  a.beta1 = static_cast<float>(options_.beta1);
-  a.beta2 = static_cast<float>(options_.beta2);
-  a.eps = static_cast<float>(options_.epsilon);
-  (decoupled_decay_ ? a.decoupled_decay : a.l2) = static_cast<float>(u.weight_decay);
-  a.bias1 = static_cast<float>(1 - std::pow(options_.beta1, t));
-  a.bias2 = static_cast<float>(1 - std::pow(options_.beta2, t));
+  a.beta1 = static_cast<float>(options.beta1);
+  a.beta2 = static_cast<float>(options.beta2);
+  a.eps = static_cast<float>(options.epsilon);
+  (decoupled_decay ? a.decoupled_decay : a.l2) = static_cast<float>(u.weight_decay);
+  a.bias1 = static_cast<float>(1 - std::pow(options.beta1, t));
+  a.bias2 = static_cast<float>(1 - std::pow(options.beta2, t));
   a.gradient_scale = static_cast<float>(u.gradient_scale);
+  return a;
+}
+
+void AdamState::step(const UpdateStep& u, const Stretch& s, std::size_t offset, float* w, const float* g) {
   const std::size_t at = places_.at[s.weight] + offset;
-  u.k.adam(a, w, m_.data<float>() + at, v_.data<float>() + at, g, s.count);
+  u.k.adam(adam_step(options_, u, decoupled_decay_), w, m_.data<float>() + at, v_.data<float>() + at, g, s.count);
 }
 
 void AdamState::append_state(std::vector<NamedTensor>& list) const {

@@ -16,14 +16,22 @@ std::string key_of(const std::string& tensor) {
   return "checksum." + tensor;
 }
 
-// Calls f(bytes) for each piece of the values.
-template <class F>
-void each_piece(const Tensor& values, F&& f) {
+// Calls f(bytes) for each piece of the values, which have type T.
+template <class T, class F>
+void each_piece_of(const Tensor& values, F&& f) {
   const std::int64_t count = values.count();
   for (std::int64_t begin = 0; begin < count; begin += piece) {
-    const std::vector<float> some = host_copy<float>(values.rows(begin, std::min(count, begin + piece)));
+    const std::vector<T> some = host_copy<T>(values.rows(begin, std::min(count, begin + piece)));
     f(std::as_bytes(std::span(some)));
   }
+}
+
+template <class F>
+void each_piece(const Tensor& values, F&& f) {
+  if (values.dtype() == DType::u8)
+    each_piece_of<std::uint8_t>(values, f);
+  else
+    each_piece_of<float>(values, f);
 }
 
 // A checksum over pieces, in order.
@@ -54,10 +62,11 @@ void check_values(const SafetensorsFile& file, const std::string& name, const st
   const std::string* expected = file.find_metadata(key_of(name));
   if (!expected) return;
   std::span<const std::byte> bytes = file.at(name).bytes;
+  const std::size_t value = size_of(file.at(name).dtype);
   Checksum sum;
   for (std::size_t left : stretches)
     while (left > 0) {
-      const std::size_t count = std::min(left, as_size(piece)), size = std::min(count * sizeof(float), bytes.size());
+      const std::size_t count = std::min(left, as_size(piece)), size = std::min(count * value, bytes.size());
       sum.add(bytes.first(size));
       bytes = bytes.subspan(size);
       left -= count;

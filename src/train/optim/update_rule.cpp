@@ -11,8 +11,8 @@ std::vector<TrainedWeight> trained_weights(const nn::Parameters& parameters) {
   return list;
 }
 
-Tensor StatePlaces::zeros() const {
-  return lasting_zeros(static_cast<std::int64_t>(total));
+Tensor StatePlaces::zeros(DType type) const {
+  return lasting_zeros(static_cast<std::int64_t>(total), type);
 }
 
 StatePlaces state_places(const std::vector<TrainedWeight>& weights,
@@ -37,7 +37,7 @@ std::unique_ptr<UpdateRule> make_rule(const std::vector<TrainedWeight>& weights,
     case OptimizerKind::adamw:
       break;
   }
-  return make_adam(weights, options);
+  return options.bits == StateBits::eight ? make_adam_8bit(weights, options) : make_adam(weights, options);
 }
 
 }  // namespace tril::train

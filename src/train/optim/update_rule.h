@@ -16,9 +16,12 @@
 namespace tril::train {
 
 enum class OptimizerKind : std::uint8_t { adam, adamw, lion, adafactor, muon };
+/// The bits of a value of the moments: 32, or 8 in large matrices between hidden states (adam_8bit.cpp).
+enum class StateBits : std::uint8_t { eight = 8, full = 32 };
 
 struct OptimizerOptions {
   OptimizerKind kind = OptimizerKind::adam;
+  StateBits bits = StateBits::full;  ///< adam's and adamw's
   double beta1 = 0.9, beta2 = 0.98, epsilon = 1e-9, weight_decay = 0;
   bool decay_matrices_only = false;  ///< no decay for norms and biases, which are vectors
   double momentum = 0.95;            ///< muon's
@@ -80,13 +83,13 @@ struct StatePlaces {
   std::size_t total = 0;
 
   /// The state tensor [total], zeroed.
-  Tensor zeros() const;
+  Tensor zeros(DType type = DType::f32) const;
 };
 StatePlaces state_places(const std::vector<TrainedWeight>& weights,
                          const std::function<std::size_t(const nn::Parameter&)>& values);
 
 using MakeRule = std::unique_ptr<UpdateRule>(const std::vector<TrainedWeight>&, const OptimizerOptions&);
-MakeRule make_adam, make_lion, make_adafactor, make_muon;
+MakeRule make_adam, make_adam_8bit, make_lion, make_adafactor, make_muon;
 /// The rule of options.kind.
 MakeRule make_rule;
 

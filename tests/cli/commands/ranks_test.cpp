@@ -28,7 +28,8 @@ TEST_F(RanksTest, InFixedOrderAnyNumberOfRanksMakesTheSameBits) {
 // With optimizers of larger state, and with ranks that have nothing to do.
 TEST_F(RanksTest, StateOfEveryKindGoesOnWithAnyNumberOfRanks) {
   const std::vector<Words> kinds{{"--optimizer", "muon", "--ema", "0.9", "--threads", "2"},
-                                 {"--optimizer", "adafactor", "--average-checkpoints", "3", "--clip-norm", "0.1"}};
+                                 {"--optimizer", "adafactor", "--average-checkpoints", "3", "--clip-norm", "0.1"},
+                                 {"--optimizer", "adamw", "--optimizer-bits", "8"}};
   for (const Words& kind : kinds) {
     SCOPED_TRACE(kind[1]);
     const auto args = [&](const std::string& model, const std::string& after) {

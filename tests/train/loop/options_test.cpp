@@ -66,6 +66,9 @@ TEST(TrainOptions, ContradictionsSayWhichOption) {
   says([](TrainOptions& o) { o.validation.valid_metrics = {Metric::bleu}; }, "valid_metrics");
   says([](TrainOptions& o) { o.learning.ema = 0.9, o.learning.average_checkpoints = 3; }, "average_checkpoints");
   says([](TrainOptions& o) { o.learning.lr_schedule = ScheduleKind::cosine; }, "lr_schedule");
+  says(
+      [](TrainOptions& o) { o.learning.optimizer_bits = StateBits::eight, o.learning.optimizer = OptimizerKind::lion; },
+      "optimizer_bits: 8 bits are for the moments of adam and adamw");
   says([](TrainOptions& o) { o.data.documents = Documents::lines; }, "documents: is for language models");
   says(
       [](TrainOptions& o) {

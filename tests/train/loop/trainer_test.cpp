@@ -42,7 +42,7 @@ TEST(Trainer, LearnsAndReports) {
 TEST(Trainer, ResumedRunsEqualUndisturbedOnesBitForBit) {
   const Files files;
   for (const std::string variant :
-       {"plain", "ema", "average", "accumulate", "deterministic", "mixture", "lion", "adafactor", "muon"}) {
+       {"plain", "ema", "average", "accumulate", "deterministic", "mixture", "lion", "adafactor", "muon", "8-bit"}) {
     const auto options = [&](const std::string& model) {
       TrainOptions o = files.validating(variant + model);
       o.run.save_freq = {{3, Unit::updates}};
@@ -59,6 +59,11 @@ TEST(Trainer, ResumedRunsEqualUndisturbedOnesBitForBit) {
       if (variant == "lion") o.learning.optimizer = OptimizerKind::lion, o.learning.learn_rate = 0.001;
       if (variant == "adafactor")
         o.learning.optimizer = OptimizerKind::adafactor, o.learning.ema = 0.9, o.learning.gradient_noise = 1e-4;
+      if (variant == "8-bit") {  // matrices of 64 x 64 and 64 x 80 values
+        o.learning.optimizer_bits = StateBits::eight;
+        o.model.d_model = 64, o.model.ffn_dim = 80;
+        o.run.deterministic = true;
+      }
       if (variant == "muon") o.learning.optimizer = OptimizerKind::muon, o.learning.weight_decay = 0.01;
       return o;
     };
@@ -68,7 +73,7 @@ TEST(Trainer, ResumedRunsEqualUndisturbedOnesBitForBit) {
     Trained last;
     std::size_t validations = 0;
     for (int piece = 0; piece < 50; ++piece) {
-      if (variant == "deterministic") o.run.threads = 1 + piece % 4;
+      if (o.run.deterministic) o.run.threads = 1 + piece % 4;
       last = run_trainer(o, {.stop_after = 1 + static_cast<std::int64_t>(random.below(5)), .before_update = {}});
       validations += last.validations.size();
       if (last.summary.ending == Ending::completed) break;
@@ -303,6 +308,10 @@ TEST(Trainer, OtherOptionsAreRefusedByName) {
   const std::string text = error_of([&] { run_trainer(o); });
   EXPECT_TRUE(contains(text, "learn-rate was 0.01, now 0.02")) << text;
   EXPECT_TRUE(contains(text, "dropout was 0.1, now 0.2")) << text;
+  o = files.options();
+  o.model.d_model = 64;  // with matrices large enough for 8 bits
+  o.learning.optimizer_bits = StateBits::eight;
+  EXPECT_TRUE(contains(error_of([&] { run_trainer(o); }), "optimizer-bits was 32, now 8"));
   o = files.options();
   o.run.disp_freq = {{1, Unit::updates}};
   EXPECT_NO_THROW(run_trainer(o));
