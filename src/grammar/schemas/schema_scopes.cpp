@@ -66,9 +66,10 @@ SchemaBoxes::Items SchemaBoxes::items_of(SchemaId scope) const {
   const Json& schema = document_.json(scope);
   Items parts;
   const auto items = schema.find("items"), prefix = schema.find("prefixItems"), rest = schema.find("additionalItems");
+  const bool prefix_counts = prefix != schema.end() && counts(schema, "prefixItems", document_.draft(scope));
   if (prefix != schema.end()) parts.first = &*prefix, parts.first_word = "/prefixItems";
   if (items != schema.end() && items->is_array()) {
-    if (prefix != schema.end() && document_.draft(scope) >= 2020)
+    if (prefix_counts)
       refuse_schema(document_.place(scope), "has both `prefixItems` and a list as `items`",
                     "name the draft in `$schema`, or leave one of them out");
     parts.first = &*items, parts.first_word = "/items";
@@ -76,7 +77,7 @@ SchemaBoxes::Items SchemaBoxes::items_of(SchemaId scope) const {
   } else if (items != schema.end()) {
     parts.rest = &*items, parts.rest_word = "/items";
     // Drafts before `prefixItems` ignore it, and apply `items` to all.
-    parts.rest_is_for_all = prefix != schema.end() && document_.draft(scope) < 2020;
+    parts.rest_is_for_all = prefix != schema.end() && !prefix_counts;
   }
   return parts;
 }
