@@ -1,10 +1,13 @@
 #include "grammar/automata/grammar.h"
 
 #include <algorithm>
+#include <numeric>
 #include <queue>
+#include <span>
 #include <unordered_set>
 #include <utility>
 
+#include "base/as_size.h"
 #include "base/element.h"
 #include "base/error.h"
 
@@ -21,18 +24,22 @@ std::int32_t Grammar::add_state() {
   check(states_.size() < most_states, "constraint", "needs more than {} states: its repetition bounds are too large",
         most_states);
   states_.emplace_back();
+  distance_.clear();
   return static_cast<std::int32_t>(states_.size()) - 1;
 }
 
 void Grammar::add_edge(std::int32_t from, unsigned char least, unsigned char most, std::int32_t to) {
+  distance_.clear();
   element(states_, from).edges.push_back({least, most, to});
 }
 
 void Grammar::add_call(std::int32_t from, std::int32_t rule, std::int32_t to) {
+  distance_.clear();
   element(states_, from).calls.push_back({rule, to});
 }
 
 void Grammar::add_jump(std::int32_t from, std::int32_t to) {
+  distance_.clear();
   element(states_, from).jumps.push_back(to);
 }
 
@@ -46,39 +53,82 @@ std::int32_t Grammar::add_text(std::int32_t from, std::string_view text) {
   return from;
 }
 
+namespace {
+
+// A step into a state, from a state whose distance depends on it.
+struct Way {
+  static constexpr std::int32_t byte = -1, nothing = -2;
+  std::int32_t from;
+  std::int32_t other;  // of a call: the state whose distance is added; otherwise what the step consumes
+};
+
+// The ways into all states, in one list: those into a state are next to each other.
+class Ways {
+ public:
+  explicit Ways(const Grammar& grammar) : begin_(grammar.states() + 1) {
+    for_each(grammar, [&](std::int32_t to, const Way&) { ++element(begin_, to); });
+    std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
+    ways_.resize(begin_.back());
+    for_each(grammar, [&](std::int32_t to, const Way& way) { ways_[--element(begin_, to)] = way; });
+  }
+  std::span<const Way> into(std::int32_t to) const {
+    return std::span(ways_).subspan(element(begin_, to), element(begin_, to + 1) - element(begin_, to));
+  }
+
+ private:
+  template <class Use>
+  static void for_each(const Grammar& grammar, const Use& use) {
+    for (std::int32_t from = 0; as_size(from) < grammar.states(); ++from) {
+      const Grammar::State& state = grammar.state(from);
+      std::int32_t last = -1;  // several ranges of bytes often lead to one state
+      for (const Grammar::Edge& e : state.edges)
+        if (std::exchange(last, e.to) != e.to) use(e.to, Way{from, Way::byte});
+      for (const std::int32_t to : state.jumps) use(to, Way{from, Way::nothing});
+      for (const Grammar::Call& c : state.calls) {
+        const std::int32_t start = grammar.rule(c.rule).start;
+        use(c.to, Way{from, start});
+        use(start, Way{from, c.to});
+      }
+    }
+  }
+
+  std::vector<std::size_t> begin_;  // of the ways into each state; at last their number
+  std::vector<Way> ways_;
+};
+
+}  // namespace
+
 // Knuth's generalisation of Dijkstra's algorithm [1977]: a call costs the shortest text of its rule plus the distance
-// from the state after it, so its cost is known once both are.
-std::vector<std::int64_t> Grammar::distances() const {
-  struct Way {  // a step into the state whose distance is known
-    std::int32_t from;
-    std::int64_t cost;
-    std::int32_t other;  // of a call: the state whose distance is added; -1: none
-  };
-  std::vector<std::vector<Way>> ways(states_.size());
-  for (std::size_t s = 0; s < states_.size(); ++s) {
-    const auto from = static_cast<std::int32_t>(s);
-    for (const Edge& e : states_[s].edges) element(ways, e.to).push_back({from, 1, -1});
-    for (const std::int32_t to : states_[s].jumps) element(ways, to).push_back({from, 0, -1});
-    for (const Call& c : states_[s].calls) {
-      element(ways, c.to).push_back({from, 0, rule(c.rule).start});
-      element(ways, rule(c.rule).start).push_back({from, 0, c.to});
-    }
-  }
-  std::vector<std::int64_t> distance(states_.size(), never);
+// from the state after it, so its cost is known once both are. Most steps cost at most one byte, so that states wait in
+// lists for this distance and the next; only after longer calls they need a queue.
+const std::vector<std::int64_t>& Grammar::distances() {
+  if (!distance_.empty()) return distance_;
+  const Ways ways(*this);
+  distance_.assign(states_.size(), never);
+  std::vector<std::int32_t> now, next;
   using Entry = std::pair<std::int64_t, std::int32_t>;
-  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
-  for (const Rule& r : rules_) queue.emplace(0, r.end);
-  while (!queue.empty()) {
-    const auto [d, s] = queue.top();
-    queue.pop();
-    if (element(distance, s) <= d) continue;
-    element(distance, s) = d;
-    for (const Way& w : element(ways, s)) {
-      const std::int64_t rest = w.other < 0 ? 0 : element(distance, w.other);
-      if (rest < never && d + w.cost + rest < element(distance, w.from)) queue.emplace(d + w.cost + rest, w.from);
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> later;
+  for (const Rule& r : rules_) now.push_back(r.end);
+  for (std::int64_t d = 0; d < never;) {
+    while (!now.empty()) {
+      const std::int32_t s = now.back();
+      now.pop_back();
+      if (element(distance_, s) < never) continue;
+      element(distance_, s) = d;
+      for (const Way& w : ways.into(s)) {
+        if (element(distance_, w.from) < never) continue;
+        const std::int64_t cost = w.other == Way::byte ? 1 : w.other == Way::nothing ? 0 : element(distance_, w.other);
+        if (cost == 0) now.push_back(w.from);
+        if (cost == 1) next.push_back(w.from);
+        if (cost > 1 && cost < never) later.emplace(d + cost, w.from);
+      }
     }
+    if (next.empty() && later.empty()) break;
+    d = next.empty() ? later.top().first : d + 1;
+    std::swap(now, next);
+    for (; !later.empty() && later.top().first == d; later.pop()) now.push_back(later.top().second);
   }
-  return distance;
+  return distance_;
 }
 
 Grammar::ByteClasses Grammar::byte_classes() const {
@@ -96,7 +146,8 @@ Grammar::ByteClasses Grammar::byte_classes() const {
 }
 
 // The rules that rule r may call before it consumes a byte.
-std::vector<std::int32_t> Grammar::begun_by(std::int32_t r, const std::vector<std::int64_t>& distance) const {
+std::vector<std::int32_t> Grammar::begun_by(std::int32_t r) {
+  const std::vector<std::int64_t>& distance = distances();
   std::vector<std::int32_t> called, pending{rule(r).start};
   std::unordered_set<std::int32_t> seen{rule(r).start};
   while (!pending.empty()) {
@@ -117,14 +168,13 @@ std::vector<std::int32_t> Grammar::begun_by(std::int32_t r, const std::vector<st
 }
 
 // "Begins with" must be acyclic: rules that no remaining rule begins with are removed until none is left [Kahn 1962].
-void Grammar::check_sound(const std::string& lacking) const {
-  const std::vector<std::int64_t> distance = distances();
-  if (rules_.empty() || element(distance, rules_[0].start) == never)
+void Grammar::check_sound(const std::string& lacking) {
+  if (rules_.empty() || element(distances(), rules_[0].start) == never)
     fail_usage("constraint", "it allows no text", lacking);
   std::vector<std::vector<std::int32_t>> begun;
   std::vector<std::int32_t> beginners(rules_.size(), 0), free;
   for (std::size_t r = 0; r < rules_.size(); ++r) {
-    begun.push_back(begun_by(static_cast<std::int32_t>(r), distance));
+    begun.push_back(begun_by(static_cast<std::int32_t>(r)));
     for (const std::int32_t other : begun.back()) ++element(beginners, other);
   }
   for (std::size_t r = 0; r < rules_.size(); ++r)

@@ -58,8 +58,8 @@ class Grammar {
   /// @return the state after `text`, which is new
   std::int32_t add_text(std::int32_t from, std::string_view text);
 
-  /// The fewest bytes from each state to the end of its rule; `never` if there is no path.
-  std::vector<std::int64_t> distances() const;
+  /// The fewest bytes from each state to the end of its rule; `never` if there is no path. Kept until the grammar grows.
+  const std::vector<std::int64_t>& distances();
   /// Bytes that no edge distinguishes share a number, from 0 up.
   struct ByteClasses {
     std::array<std::uint8_t, 256> of{};
@@ -68,13 +68,14 @@ class Grammar {
   ByteClasses byte_classes() const;
   /// @throws Error(usage) if the grammar allows no text, or a rule is left-recursive (begins with itself)
   /// @param lacking  why there may be no text: what could not be spelt; may be empty
-  void check_sound(const std::string& lacking = {}) const;
+  void check_sound(const std::string& lacking = {});
 
  private:
-  std::vector<std::int32_t> begun_by(std::int32_t r, const std::vector<std::int64_t>& distance) const;
+  std::vector<std::int32_t> begun_by(std::int32_t r);
 
   std::vector<State> states_;
   std::vector<Rule> rules_;
+  std::vector<std::int64_t> distance_;  // empty, or those of all states
 };
 
 }  // namespace tril::search

@@ -52,14 +52,11 @@ class SchemaCompiler {
     }
   }
 
-  bool is_empty() const {
-    const std::int64_t shortest = element(grammar_.distances(), grammar_.rule(whole_).start);
-    return shortest == Grammar::never;
-  }
+  bool is_empty() { return element(grammar_.distances(), grammar_.rule(whole_).start) == Grammar::never; }
   /// @throws Error(usage) if there is no text
   CompiledSchema result() {
     check_written();
-    const std::vector<std::int64_t> left = grammar_.distances();
+    const std::vector<std::int64_t>& left = grammar_.distances();
     std::vector<Conjunction> lost;
     for (const auto& [schemas, rule] : rules_)
       if (element(left, grammar_.rule(rule).start) == Grammar::never) lost.push_back(schemas);
@@ -85,7 +82,7 @@ class SchemaCompiler {
   }
 
   // If nothing can be written because something is unsupported, the error names the unsupported part.
-  void check_written() const {
+  void check_written() {
     try {
       grammar_.check_sound(writer_.lacking());
     } catch (const Error&) {
