@@ -2,10 +2,9 @@
 // always be ended within the tokens that are left.
 //
 // The grammar is an automaton over bytes, whose states are made on demand and kept, as are the token masks, so that a
-// text's later steps, and other texts of the same constraint, find them. The tokens that may follow a state are found by
-// one walk of the trie, which skips a node and all its descendants if the node's byte is not allowed. It also skips the
-// tokens of plain text where plain text may follow, whatever its characters: within a JSON string, that is nearly the
-// whole vocabulary.
+// text's later steps, and other texts of the same constraint, find them (token_followers.h). A string whose characters are
+// counted is in another state after each. But far from the bounds of its length the same tokens may follow: masks belong
+// to the states of a smaller grammar, which tells apart only what the next token can (near_grammar.h).
 //
 // Ending in time: from every state the shortest ending is known in bytes and, if that is too long, in the fewest tokens
 // that spell it. A token is allowed only if the shortest ending after it, with the end token, fits into the tokens

@@ -1,15 +1,13 @@
 #include "grammar/automata/grammar.h"
 
 #include <algorithm>
-#include <numeric>
 #include <queue>
-#include <span>
 #include <unordered_set>
 #include <utility>
 
-#include "base/as_size.h"
 #include "base/element.h"
 #include "base/error.h"
+#include "grammar/automata/ways.h"
 
 namespace tril::search {
 
@@ -52,51 +50,6 @@ std::int32_t Grammar::add_text(std::int32_t from, std::string_view text) {
   }
   return from;
 }
-
-namespace {
-
-// A step into a state, from a state whose distance depends on it.
-struct Way {
-  static constexpr std::int32_t byte = -1, nothing = -2;
-  std::int32_t from;
-  std::int32_t other;  // of a call: the state whose distance is added; otherwise what the step consumes
-};
-
-// The ways into all states, in one list: those into a state are next to each other.
-class Ways {
- public:
-  explicit Ways(const Grammar& grammar) : begin_(grammar.states() + 1) {
-    for_each(grammar, [&](std::int32_t to, const Way&) { ++element(begin_, to); });
-    std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
-    ways_.resize(begin_.back());
-    for_each(grammar, [&](std::int32_t to, const Way& way) { ways_[--element(begin_, to)] = way; });
-  }
-  std::span<const Way> into(std::int32_t to) const {
-    return std::span(ways_).subspan(element(begin_, to), element(begin_, to + 1) - element(begin_, to));
-  }
-
- private:
-  template <class Use>
-  static void for_each(const Grammar& grammar, const Use& use) {
-    for (std::int32_t from = 0; as_size(from) < grammar.states(); ++from) {
-      const Grammar::State& state = grammar.state(from);
-      std::int32_t last = -1;  // several ranges of bytes often lead to one state
-      for (const Grammar::Edge& e : state.edges)
-        if (std::exchange(last, e.to) != e.to) use(e.to, Way{from, Way::byte});
-      for (const std::int32_t to : state.jumps) use(to, Way{from, Way::nothing});
-      for (const Grammar::Call& c : state.calls) {
-        const std::int32_t start = grammar.rule(c.rule).start;
-        use(c.to, Way{from, start});
-        use(start, Way{from, c.to});
-      }
-    }
-  }
-
-  std::vector<std::size_t> begin_;  // of the ways into each state; at last their number
-  std::vector<Way> ways_;
-};
-
-}  // namespace
 
 // Knuth's generalisation of Dijkstra's algorithm [1977]: a call costs the shortest text of its rule plus the distance
 // from the state after it, so its cost is known once both are. Most steps cost at most one byte, so that states wait in

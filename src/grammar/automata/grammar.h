@@ -14,6 +14,7 @@
 #include <limits>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/element.h"
@@ -42,6 +43,10 @@ class Grammar {
   struct Rule {
     std::int32_t start, end;
   };
+
+  Grammar() = default;
+  /// A grammar of these states and rules.
+  Grammar(std::vector<State> states, std::vector<Rule> rules) : states_(std::move(states)), rules_(std::move(rules)) {}
 
   /// Adds a rule whose start and end are not yet connected.
   std::int32_t add_rule();

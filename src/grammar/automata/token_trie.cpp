@@ -1,8 +1,8 @@
 #include "grammar/automata/token_trie.h"
 
 #include <algorithm>
-#include <iterator>
 #include <numeric>
+#include <string_view>
 
 #include "base/element.h"
 #include "base/error.h"
@@ -14,12 +14,11 @@ namespace {
 // What JSON's strings and the dot of regular expressions have in common: no control characters, quotation mark,
 // backslash or separators of lines.
 const CharSet text_chars{{0x20, 0x21}, {0x23, 0x5b}, {0x5d, 0x7e}, {0x80, 0x2027}, {0x202a, last_char}};
-const CharSet letters_and_digits{{'0', '9'}, {'A', 'Z'}, {'a', 'z'}};
 
 constexpr std::size_t longest_token = 1024;  // bytes; longer tokens are filler of a corpus
 
 // The characters that tokens can spell: all if each byte of UTF-8 is a token, else those that are tokens.
-CharSet spelled(const std::vector<std::string>& bytes) {
+CharSet spelled(std::span<const std::string> bytes) {
   std::vector<char> single(256, 0);
   CharSet chars;
   for (const std::string& b : bytes) {
@@ -34,22 +33,33 @@ CharSet spelled(const std::vector<std::string>& bytes) {
   return intersection(normalized(std::move(chars)), all_chars());
 }
 
+// The bytes of the tokens that may be used.
+std::vector<std::string> usable(std::span<const std::string> bytes, const CharSet& alphabet) {
+  std::vector<std::string> used(bytes.begin(), bytes.end());
+  const bool halves = !intersection(alphabet, {{0x10ffff, 0x10ffff}}).empty();
+  // If not every byte is a token, part of a character may have no token that completes it.
+  for (std::string& b : used)
+    if (b.size() > longest_token || (!halves && !is_utf8(b))) b.clear();
+  return used;
+}
+
 }  // namespace
 
-TokenTrie::TokenTrie(std::span<const std::string> bytes) : bytes_(bytes.begin(), bytes.end()) {
-  alphabet_ = spelled(bytes_);
-  const bool halves = !intersection(alphabet_, {{0x10ffff, 0x10ffff}}).empty();
-  // If not every byte is a token, part of a character may have no token that completes it.
-  for (std::string& b : bytes_)
-    if (b.size() > longest_token || (!halves && !is_utf8(b))) b.clear();
-
+TokenTrie::TokenTrie(std::span<const std::string> bytes)
+    : alphabet_(spelled(bytes)), bytes_(usable(bytes, alphabet_)), plain_(bytes_, intersection(text_chars, alphabet_)) {
   for (std::size_t id = 0; id < bytes_.size(); ++id)
     if (!bytes_[id].empty()) ids_.push_back(static_cast<std::int32_t>(id));
   std::stable_sort(ids_.begin(), ids_.end(), [&](std::int32_t a, std::int32_t b) {
     return this->bytes(a) < this->bytes(b);  // std::string compares bytes as unsigned
   });
-  for (const CharSet& chars : {text_chars, letters_and_digits})
-    plain_.emplace_back(bytes_, intersection(chars, alphabet_));
+  std::string_view last;
+  for (const std::int32_t id : ids_) {
+    const std::string_view token = this->bytes(id);
+    if (std::ssize(token) <= PlainTokens::longest) continue;
+    const auto differs = std::mismatch(last.begin(), last.end(), token.begin(), token.end()).first;
+    long_tokens_.push_back({id, static_cast<std::size_t>(differs - last.begin())});
+    last = token;
+  }
   build();
 }
 
@@ -85,30 +95,37 @@ void TokenTrie::build() {
   for (std::int64_t n = std::ssize(nodes_) - 1; n >= 0; --n) {
     Node& node = element(nodes_, n);
     longest_ = std::max(longest_, node.tokens > 0 ? bytes(ids(node)[0]).size() : 0);
-    for (std::size_t kind = 0; kind < kinds; ++kind) {
-      std::uint8_t& most = node.most_plain_chars[kind];
-      if (node.tokens > 0) {
-        node.plain_chars[kind] = static_cast<std::uint8_t>(plain_[kind].chars(ids(node)[0]));
-        most = node.plain_chars[kind] == 0 ? mixed : node.plain_chars[kind];
-      }
-      for (const Node& child : children(node)) most = std::max(most, child.most_plain_chars[kind]);
+    if (node.tokens > 0) {
+      node.most_plain_chars = static_cast<std::uint8_t>(plain_.chars(ids(node)[0]));
+      if (is_odd(ids(node)[0])) node.below |= odd;
+    }
+    for (const Node& child : children(node)) {
+      node.most_plain_chars = std::max(node.most_plain_chars, child.most_plain_chars);
+      node.below |= child.below | byte_set(child.byte);
     }
   }
-  for (std::size_t kind = 0; kind < kinds; ++kind) nodes_to_mixed_[kind] = leading_to_mixed(kind);
 }
 
-std::vector<TokenTrie::Node> TokenTrie::leading_to_mixed(std::size_t kind) const {
-  std::vector<Node> kept{node(0)};
-  for (std::int64_t n = 0; n < std::ssize(kept); ++n) {
-    const std::span<const Node> all = children(element(kept, n));
-    const std::int64_t first_child = std::ssize(kept);
-    std::copy_if(all.begin(), all.end(), std::back_inserter(kept),
-                 [&](const Node& child) { return child.most_plain_chars[kind] == mixed; });
-    Node& parent = element(kept, n);
-    parent.first_child = static_cast<std::int32_t>(first_child);
-    parent.children = static_cast<std::uint16_t>(std::ssize(kept) - first_child);
-  }
-  return kept;
+TokenTrie::ByteSet TokenTrie::byte_set(unsigned char byte) {
+  const auto bit = [](int n) { return ByteSet{1} << n; };
+  if (byte >= 0x80) return bit(0);
+  if (byte < 0x20) return bit(1);
+  if (byte <= '/') return bit(2 + byte - ' ');
+  if (byte <= '9') return bit(18);
+  if (byte <= '@') return bit(19 + byte - ':');
+  if (byte <= 'Z') return bit(26 + (byte - 'A') / 2);
+  if (byte <= '`') return bit(39 + byte - '[');
+  if (byte <= 'z') return bit(45 + (byte - 'a') / 2);
+  return bit(58 + byte - '{');  // up to 0x7f
+}
+
+bool TokenTrie::is_odd(std::int32_t id) const {
+  const std::string& token = bytes(id);
+  return plain_.chars(id) == 0 && std::ssize(token) <= PlainTokens::longest &&
+         std::all_of(token.begin(), token.end(), [&](char byte) {
+           const auto value = static_cast<unsigned char>(byte);
+           return value >= 0x80 || plain_.chars()[value];
+         });
 }
 
 const TokenTrie::Node* TokenTrie::child(const Node& node, unsigned char byte) const {

@@ -2,7 +2,6 @@
 // subtree whose prefix is not allowed.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -20,35 +19,40 @@ class TokenTrie {
   /// @param bytes  by id, the bytes that the token adds to a text; a token without bytes is never found
   explicit TokenTrie(std::span<const std::string> bytes);
 
-  /// Kinds of plain text, from the widest to the narrowest.
-  static constexpr std::size_t kinds = 2;
-  const PlainTokens& plain(std::size_t kind) const { return plain_[kind]; }
+  const PlainTokens& plain() const { return plain_; }
+
+  /// Bytes, as bits of a word: those that constraints tell apart more often have a bit to themselves.
+  using ByteSet = std::uint64_t;
+  static ByteSet byte_set(unsigned char byte);
+  /// Among the bytes of a node: some token is not plain although neither a byte of ASCII nor its length says so.
+  static constexpr ByteSet odd = ByteSet{1} << 63;
 
   /// The root is node 0. The children of a node are next to each other, in the order of their bytes.
   struct Node {
+    ByteSet below = 0;  ///< bytes between the node and the tokens below it; `odd` if some token here or below is
     std::int32_t first_child = 0;
     std::int32_t first_token = 0, tokens = 0;  ///< the tokens in ids() that end here; several may have the same bytes
     std::uint16_t children = 0;
     std::uint8_t byte = 0;
-    std::array<std::uint8_t, kinds> plain_chars{};       ///< by kind: characters of the tokens here; 0 if not plain
-    std::array<std::uint8_t, kinds> most_plain_chars{};  ///< of those here and below; `mixed` if some are not plain
-
-    std::span<const Node> children_in(std::span<const Node> trie) const {
-      return trie.subspan(as_size(first_child), children);
-    }
+    std::uint8_t most_plain_chars = 0;  ///< of the plain tokens here and below
   };
-  static constexpr std::uint8_t mixed = 255;
   std::span<const Node> nodes() const { return nodes_; }
-  /// The trie of the tokens that are not plain alone. It still has the plain ones that these begin with.
-  std::span<const Node> nodes_to_mixed(std::size_t kind) const { return nodes_to_mixed_[kind]; }
   const Node& node(std::int32_t n) const { return element(nodes_, n); }
-  std::span<const Node> children(const Node& node) const { return node.children_in(nodes_); }
+  std::span<const Node> children(const Node& node) const {
+    return nodes().subspan(as_size(node.first_child), node.children);
+  }
   std::span<const std::int32_t> ids(const Node& node) const {
     return std::span(ids_).subspan(as_size(node.first_token), as_size(node.tokens));
   }
   const std::string& bytes(std::int32_t id) const { return element(bytes_, id); }
   std::int64_t size() const { return std::ssize(bytes_); }
   std::size_t longest() const { return longest_; }
+  struct LongToken {
+    std::int32_t id;
+    std::size_t common;  ///< bytes that it begins with as the one before it does
+  };
+  /// The tokens of more bytes than plain ones have, in the order of their bytes.
+  std::span<const LongToken> long_tokens() const { return long_tokens_; }
 
   /// The characters that the tokens can spell one by one, in any context.
   const CharSet& alphabet() const { return alphabet_; }
@@ -57,15 +61,15 @@ class TokenTrie {
 
  private:
   void build();
-  std::vector<Node> leading_to_mixed(std::size_t kind) const;
+  bool is_odd(std::int32_t id) const;
 
-  std::vector<std::string> bytes_;
-  std::vector<Node> nodes_;
-  std::array<std::vector<Node>, kinds> nodes_to_mixed_;
-  std::vector<std::int32_t> ids_;
-  std::size_t longest_ = 0;
   CharSet alphabet_;
-  std::vector<PlainTokens> plain_;  // by kind
+  std::vector<std::string> bytes_;
+  PlainTokens plain_;
+  std::vector<Node> nodes_;
+  std::vector<std::int32_t> ids_;
+  std::vector<LongToken> long_tokens_;
+  std::size_t longest_ = 0;
 };
 
 }  // namespace tril::search

@@ -103,6 +103,8 @@ TEST(Constraint, MasksOfPlainTextAreThoseOfTheDefinition) {
   for (const char* more : {"\u00e9t\u00e9", "\u4e2d\u6587", "a\u2028", "\U0001f600b", "word", "words", "arn", "\",\"b"})
     list.emplace_back(more);
   for (const std::size_t length : {8, 31, 32, 33, 50}) list.emplace_back(length, 'x'), list.emplace_back(length, ' ');
+  for (const char* end : {"\"", "y", "y-0", "\u4e2d", "\\n"}) list.push_back(std::string(40, 'x') + end);
+  for (const char* more : {"x-1", "-x-", "ab\"", "x\\n", "xx\":", "a.b.c", "1x:1"}) list.emplace_back(more);
   const auto trie = std::make_shared<TokenTrie>(list);
   RandomSequence random(8, 6);
   for (const std::string schema :
@@ -111,6 +113,11 @@ TEST(Constraint, MasksOfPlainTextAreThoseOfTheDefinition) {
         R"({"type":"string","pattern":"^[^:]*:.*$","maxLength":30})",
         R"({"type":"string","pattern":"^[A-Za-z0-9]{2,35}$"})",
         R"({"type":"string","pattern":"^(arn:[a-z]{1,20}:.*|[^x]+|x.{0,9})$"})",
+        R"({"type":"string","pattern":"^[a-z0-9](-*[a-z0-9])*$","maxLength":20})",
+        R"({"type":"string","pattern":"^[a-z0-9](-*[a-z0-9])*$","minLength":2,"maxLength":300})",
+        R"({"type":"string","pattern":"^[x0-9]+(:[x0-9]+)?$","minLength":70,"maxLength":200})",
+        R"({"type":"string","pattern":"a.c","maxLength":120})",
+        R"({"type":"string","pattern":"x.*:","minLength":5,"maxLength":36})",
         R"({"type":"object","additionalProperties":{"type":"integer"},"properties":{"word":{"type":"string"}}})",
         R"({"type":"array","items":{"type":"string","maxLength":3},"minItems":2})"}) {
     const Constraint c(json_schema_grammar(schema), trie);

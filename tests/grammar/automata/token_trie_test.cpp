@@ -3,10 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cctype>
 #include <functional>
+#include <span>
 
 #include "support/constraints.h"
+#include "support/rounds.h"
 #include "unicode/trim.h"
 
 namespace tril::search {
@@ -39,88 +40,103 @@ TEST(TokenTrie, HoldsEachTokenWhereItsBytesLead) {
   EXPECT_EQ(trie.node(0).tokens, 0);
 }
 
-// Plain: by the definition, on the code points.
-std::int64_t plain_chars(const std::string& bytes, std::size_t kind) {
-  if (bytes.empty() || !is_utf8(bytes)) return 0;
+// By the definition, on the code points.
+std::int64_t plain_chars(const std::string& bytes) {
+  if (bytes.empty() || bytes.size() > 32 || !is_utf8(bytes)) return 0;
   const std::u32string points = code_points(bytes, "token");
   const bool plain = std::all_of(points.begin(), points.end(), [&](char32_t c) {
-    if (kind == 1) return c < 0x80 && std::isalnum(static_cast<int>(c)) != 0;
     return c >= 0x20 && c != '"' && c != '\\' && c != 0x7f && c != 0x2028 && c != 0x2029;
   });
-  return plain && std::ssize(points) <= PlainTokens::longest ? std::ssize(points) : 0;
+  return plain ? std::ssize(points) : 0;
 }
 
-TEST(TokenTrie, KnowsPlainTextAtEachNode) {
+bool has(std::span<const std::uint64_t> mask, std::size_t id) {
+  return (mask[id / 64] >> (id % 64) & 1) != 0;
+}
+
+std::vector<std::string> mixed_vocabulary() {
   std::vector<std::string> list = vocabulary(800, 4);
-  for (const char* more : {"\u00e9t\u00e9", "\u4e2d\u6587", "a\u2028", "\U0001f600b", "\xc3", "word", "words"})
+  for (const char* more :
+       {"\u00e9t\u00e9", "\u4e2d\u6587", "a\u2028", "\U0001f600b", "\xc3", "word", "words", "word\""})
     list.emplace_back(more);
-  list.emplace_back(32, 'x'), list.emplace_back(33, 'y'), list.emplace_back(40, ' ');
+  for (const std::size_t length : {32, 33, 40}) list.emplace_back(length, 'x'), list.emplace_back(length, ' ');
+  list.push_back(std::string(34, 'x') + "\"y"), list.push_back(std::string(34, 'x') + "yz");
+  return list;
+}
+
+TEST(PlainTokens, AreCountedByTheirCharacters) {
+  const std::vector<std::string> list = mixed_vocabulary();
   const TokenTrie trie(list);
-  for (std::size_t kind = 0; kind < TokenTrie::kinds; ++kind) {
-    std::vector<std::int64_t> counts(PlainTokens::longest + 1);
-    for (std::size_t id = 0; id < list.size(); ++id) {
-      const std::int64_t chars = plain_chars(list[id], kind);
-      EXPECT_EQ(trie.plain(kind).chars(static_cast<std::int32_t>(id)), chars) << list[id];
-      if (chars > 0) ++element(counts, chars);
-    }
-    EXPECT_EQ(trie.plain(kind).most_chars(), 32);
-    std::int64_t sum = 0;
-    for (std::int64_t chars = 1; chars <= trie.plain(kind).most_chars(); ++chars) {
-      sum += element(counts, chars);
-      EXPECT_EQ(std::ssize(trie.plain(kind).ids(chars)), element(counts, chars));
-      EXPECT_EQ(trie.plain(kind).count_up_to(chars), sum);
-      const auto mask = trie.plain(kind).mask_up_to(chars);
-      for (std::size_t id = 0; id < list.size(); ++id) {
-        const std::int64_t own = plain_chars(list[id], kind);
-        EXPECT_EQ((mask[id / 64] >> (id % 64) & 1) != 0, own > 0 && own <= chars) << list[id];
-      }
-    }
-    // A node's count against those of all tokens that begin with its bytes.
-    const std::function<void(const TokenTrie::Node&, const std::string&)> expect_most = [&](const auto& node,
-                                                                                            const std::string& bytes) {
-      std::int64_t most = 0;
-      for (const std::string& token : list) {
-        if (token.empty() || !token.starts_with(bytes)) continue;
-        const std::int64_t chars = plain_chars(token, kind);
-        most = std::max<std::int64_t>(most, chars == 0 ? TokenTrie::mixed : chars);
-      }
-      EXPECT_EQ(node.most_plain_chars[kind], most) << bytes;
-      for (const TokenTrie::Node& child : trie.children(node))
-        expect_most(child, bytes + static_cast<char>(child.byte));
-    };
-    expect_most(trie.node(0), "");
+  const PlainTokens& plain = trie.plain();
+  EXPECT_EQ(plain.most_chars(), 32);
+  for (std::size_t id = 0; id < list.size(); ++id) {
+    const std::int64_t chars = plain_chars(list[id]);
+    EXPECT_EQ(plain.chars(static_cast<std::int32_t>(id)), chars) << list[id];
+    for (std::int64_t most = 0; most <= plain.most_chars(); ++most)
+      EXPECT_EQ(has(plain.up_to(most), id), chars > 0 && chars <= most) << list[id];
   }
 }
 
-// By following each token's bytes: those that are not plain are all there, and nothing that leads to plain ones alone.
-TEST(TokenTrie, HasAPartThatLeadsToMixedTokens) {
-  std::vector<std::string> list = vocabulary(800, 5);
-  for (const char* more : {"word", "word\"", "words,\\n", "\xc3"}) list.emplace_back(more);
+TEST(PlainTokens, AreThoseOfTheCharactersThatMayComeFirstAndLater) {
+  const std::vector<std::string> list = mixed_vocabulary();
   const TokenTrie trie(list);
-  for (std::size_t kind = 0; kind < TokenTrie::kinds; ++kind) {
-    const auto nodes = trie.nodes_to_mixed(kind);
-    std::vector<std::string> found;
-    const std::function<bool(const TokenTrie::Node&, const std::string&)> walk = [&](const auto& node,
-                                                                                     const std::string& bytes) {
-      bool leads = false;
-      for (const std::int32_t id : trie.ids(node)) {
-        EXPECT_EQ(trie.bytes(id), bytes);
-        if (trie.plain(kind).chars(id) == 0) found.push_back(bytes), leads = true;
+  test::rounds(20, [&](RandomSequence& random) {
+    PlainTokens::Chars first, later;
+    for (std::size_t c = 0; c < first.size(); ++c) first[c] = random.below(3) > 0, later[c] = random.below(6) > 0;
+    const std::vector<std::uint64_t> mask = trie.plain().of(first, later);
+    std::int64_t found = 0;
+    for (std::size_t id = 0; id < list.size(); ++id) {
+      bool expected = plain_chars(list[id]) > 0;
+      if (expected) {
+        const std::u32string points = code_points(list[id], "token");
+        for (std::size_t i = 0; i < points.size(); ++i)
+          expected &= (i == 0 ? first : later)[std::min<std::size_t>(points[i], PlainTokens::beyond_ascii)];
       }
-      for (const TokenTrie::Node& child : node.children_in(nodes))
-        leads |= walk(child, bytes + static_cast<char>(child.byte));
-      EXPECT_TRUE(leads) << bytes;
-      return leads;
-    };
-    walk(nodes[0], "");
-    std::vector<std::string> expected;
-    for (std::size_t id = 0; id < list.size(); ++id)
-      if (!list[id].empty() && trie.plain(kind).chars(static_cast<std::int32_t>(id)) == 0) expected.push_back(list[id]);
-    std::sort(expected.begin(), expected.end());
-    std::sort(found.begin(), found.end());
-    EXPECT_EQ(found, expected);
-    EXPECT_LT(nodes.size(), trie.nodes().size());
+      EXPECT_EQ(has(mask, id), expected) << list[id];
+      if (expected) ++found;
+    }
+    EXPECT_GT(found, 0);
+  });
+}
+
+TEST(TokenTrie, ListsLongTokensWithWhatTheyHaveInCommon) {
+  const std::vector<std::string> list = mixed_vocabulary();
+  const TokenTrie trie(list);
+  std::vector<std::string> expected;
+  for (const std::string& token : list)
+    if (token.size() > 32) expected.push_back(token);
+  std::sort(expected.begin(), expected.end());
+  ASSERT_EQ(trie.long_tokens().size(), expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const auto& [id, common] = trie.long_tokens()[i];
+    EXPECT_EQ(trie.bytes(id), expected[i]);
+    const std::string before = i == 0 ? "" : expected[i - 1];
+    EXPECT_EQ(expected[i].substr(0, common), before.substr(0, common));
+    EXPECT_TRUE(common == before.size() || before[common] != expected[i][common]) << expected[i];
   }
+}
+
+// A node's counts and bytes against those of all tokens that begin with its bytes.
+TEST(TokenTrie, KnowsWhatIsBelowEachNode) {
+  const std::vector<std::string> list = mixed_vocabulary();
+  const TokenTrie trie(list);
+  const std::function<void(const TokenTrie::Node&, const std::string&)> expect_below = [&](const auto& node,
+                                                                                           const std::string& bytes) {
+    std::int64_t most = 0;
+    TokenTrie::ByteSet below = 0;
+    for (const std::string& token : list) {
+      if (token.empty() || !token.starts_with(bytes)) continue;
+      most = std::max(most, plain_chars(token));
+      const bool tells = std::any_of(token.begin(), token.end(),
+                                     [](char c) { return (c >= 0 && c < 0x20) || c == '"' || c == '\\' || c == 0x7f; });
+      if (plain_chars(token) == 0 && !tells && token.size() <= 32) below |= TokenTrie::odd;
+      for (const char c : token.substr(bytes.size())) below |= TokenTrie::byte_set(static_cast<unsigned char>(c));
+    }
+    EXPECT_EQ(node.most_plain_chars, most) << bytes;
+    EXPECT_EQ(node.below, below) << bytes;
+    for (const TokenTrie::Node& child : trie.children(node)) expect_below(child, bytes + static_cast<char>(child.byte));
+  };
+  expect_below(trie.node(0), "");
 }
 
 }  // namespace
