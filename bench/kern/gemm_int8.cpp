@@ -59,7 +59,8 @@ void product(benchmark::State& state, const Kernels& kernels, Shape s, std::size
   for (std::size_t i = 0; i < count; ++i) weights.emplace_back(kernels, s, bits, i);
   std::vector<float> a(m * s.k), c(m * s.n), bias(s.n, 0.5f);
   RandomSequence random(3, 3);
-  for (float& v : a) v = static_cast<float>(random.normal());  // as activations are: AVX2 takes a second step for large pairs
+  for (float& v : a)
+    v = static_cast<float>(random.normal());  // as activations are: AVX2 takes a second step for large pairs
   std::vector<std::uint8_t> scratch(quantized_gemm_scratch(m, s.k, bits));
   std::size_t turn = 0;
   for (auto _ : state) {

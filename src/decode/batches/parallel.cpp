@@ -116,8 +116,7 @@ ParallelDecoder::ParallelDecoder(const model::Model& model, ParallelOptions opti
   const SearchPlan& s = options_.search;
   if (options_.session.speculative.on()) check_speculative(s);
   if (options_.deterministic && s.shortlist)
-    fail_usage("shortlist",
-               "its logits have other columns in other batches, so the last bits of results may differ",
+    fail_usage("shortlist", "its logits have other columns in other batches, so the last bits of results may differ",
                "leave it or `deterministic` out");
   if (s.attention) model::tap_of(model, s.attention);
   for (int i = 0; i < workers_.count(); ++i)
