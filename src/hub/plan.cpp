@@ -137,6 +137,13 @@ Names adapter_files(const Names& names, const std::string& where) {
        "the adapter is incomplete; another revision may be complete: REPO@REVISION");
 }
 
+// The files of Medusa heads, which propose tokens for another repository's model; none: it has no heads.
+Names medusa_files(const Names& names) {
+  for (const char* weights : {"medusa_lm_head.safetensors", "medusa_lm_head.pt"})
+    if (has(names, weights)) return {weights, marker};
+  return {};
+}
+
 // The GGUF files to choose from; of a split model, the first part.
 Names gguf_models(const Names& names) {
   Names models;
@@ -175,6 +182,8 @@ Names files_of_model(const Names& names, const std::string& file, const TextOf& 
   }
   Names files = weights(names, text_of, where);
   if (files.empty()) files = ctranslate2_files(names);
+  if (files.empty())
+    if (Names heads = medusa_files(names); !heads.empty()) return heads;
   if (files.empty()) {
     if (!gguf_models(names).empty())
       fail(where, "has a config.json, but its weights are in GGUF files",

@@ -66,6 +66,15 @@ TEST(Plan, TakesAnAdapter) {
   EXPECT_TRUE(contains(plan_error({"adapter_config.json"}), "incomplete"));
 }
 
+TEST(Plan, TakesMedusaHeads) {
+  EXPECT_EQ(planned({"README.md", "config.json", "medusa_lm_head.pt", "medusa_lm_head.safetensors"}),
+            Names({"medusa_lm_head.safetensors", "config.json"}));
+  EXPECT_EQ(planned({"config.json", "medusa_lm_head.pt"}), Names({"medusa_lm_head.pt", "config.json"}));
+  EXPECT_EQ(planned({"config.json", "medusa_lm_head.pt", "model.safetensors"}),
+            Names({"model.safetensors", "config.json"}))
+      << "a model with its heads is a model";
+}
+
 TEST(Plan, ShardsAreTheIndexs) {
   const Names names{"config.json", "m-1.safetensors", "m-2.safetensors", "model.safetensors.index.json",
                     "pytorch_model.bin"};

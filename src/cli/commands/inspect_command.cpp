@@ -17,12 +17,14 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/inspect_adapter.h"
 #include "cli/commands/inspect_cost.h"
+#include "cli/commands/inspect_medusa.h"
 #include "cli/io/standard_output.h"
 #include "decode/models/decoding_options.h"
 #include "doctor/model_check.h"
 #include "format/json_text.h"
 #include "format/safetensors.h"
 #include "model_io/contents/weight_files.h"
+#include "model_io/source/directory_reader.h"
 #include "model_io/source/model_source.h"
 #include "model_io/source/packed_image.h"
 #include "model_io/source/registry.h"
@@ -43,7 +45,7 @@ struct InspectOptions {
 Fields fields_of(InspectOptions& o) {
   Fields f;
   f.group("Model");
-  f.add("model", &o.model, fmt::format("model: {}; or a PEFT adapter", forms_of_models))
+  f.add("model", &o.model, fmt::format("model: {}; or a PEFT adapter, or Medusa heads", forms_of_models))
       .value_name("DIR")
       .positional()
       .required();
@@ -194,6 +196,7 @@ std::vector<std::pair<std::string, std::string>> packed_images(const model::Mode
 
 int inspect(const InspectOptions& o) {
   if (is_adapter_directory(o.model)) return inspect_adapter(o.model, o.json);
+  if (model::is_medusa_directory(o.model)) return inspect_medusa(o.model, o.json);
   const auto source = model::ModelSource::open(o.model);
   const auto m = model::make(source);
   const WeightFiles& files = source.weights();

@@ -184,7 +184,12 @@ class DirectoryReader : public ModelReader {
   void check_is_model() const {
     std::error_code ignored;
     const fs::path config = beside("config.json");
-    if (fs::is_symlink(config, ignored) || fs::exists(config, ignored)) return;
+    if (fs::is_symlink(config, ignored) || fs::exists(config, ignored)) {
+      if (is_medusa_directory(directory_))
+        fail(shown(directory_), "holds Medusa heads and no model",
+             "pass the model that they were trained for, and this directory as `draft_heads`");
+      return;
+    }
     std::vector<std::string> names;
     for (const fs::directory_entry& entry : fs::directory_iterator(directory_, ignored))
       if (names.size() < 1000) names.push_back(entry.path().filename().string());
@@ -197,6 +202,15 @@ class DirectoryReader : public ModelReader {
 };
 
 }  // namespace
+
+bool is_medusa_directory(const fs::path& directory) {
+  std::error_code ignored;
+  const auto has = [&](const char* name) { return fs::exists(directory / name, ignored); };
+  if (std::any_of(weight_forms.begin(), weight_forms.end(),
+                  [&](const WeightForm& form) { return has(form.single) || has(form.index); }))
+    return false;
+  return has("config.json") && (has("medusa_lm_head.safetensors") || has("medusa_lm_head.pt"));
+}
 
 std::unique_ptr<ModelReader> open_directory(const fs::path& path) {
   std::error_code ignored;

@@ -9,4 +9,7 @@ namespace tril::model {
 /// @return null if the path is not a directory
 std::unique_ptr<ModelReader> open_directory(const std::filesystem::path& path);
 
+/// Whether a directory holds Medusa heads (model_io/adapters/medusa_files.h) and no weights of a model.
+bool is_medusa_directory(const std::filesystem::path& directory);
+
 }  // namespace tril::model
