@@ -1043,6 +1043,19 @@ class TrainOptions(TypedDict, total=False):
     lora_targets: Texts
     """names of the linear layers that get adapters"""
 
+    medusa_heads: int
+    """train this number of Medusa heads on the frozen model: for `draft_heads` of other commands, where they propose
+    as many tokens; the text should be like those that the model will write; 0: none (from 0 to 64)"""
+
+    medusa_layers: int
+    """layers of each head (from 1 to 16)"""
+
+    medusa_own_output: bool
+    """give each head an output matrix of its own, which is read at every step, instead of the model's"""
+
+    medusa_decay: float
+    """weight of a head's loss, relative to that of the head before (above 0, at most 1)"""
+
     valid_freq: str
     """how often to validate: 500u, 1e, 10m"""
 

@@ -70,7 +70,7 @@ int bench(BenchTrainOptions& o) {
   of_optimizer.shard_weights = t.run.shard_weights;
   Optimizer optimizer(m->parameters(), of_optimizer, ranks->rank(), ranks->size());
   initialise(m->parameters(), optimizer, t.run.seed);
-  WorkersOptions of_workers = workers_options(t);
+  WorkersOptions of_workers = workers_options(t, *m);
   of_workers.ranks = ranks;
   of_workers.overlap = !o.no_overlap;
   of_workers.profile = o.profile;

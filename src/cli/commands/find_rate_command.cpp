@@ -93,7 +93,7 @@ int find_rate(FindRateOptions& o, const Fields& fields, bool quiet) {
   const std::unique_ptr<model::Model> m =
       initial ? build_tuned_model(o.train, *initial) : build_model(o.train.model, *tokenizer);
   m->parameters().initialise(o.train.run.seed);
-  if (initial) model::load_weights(*m, *initial);
+  if (initial) load_initial_weights(*m, *initial);
 
   ProgressOptions line;
   line.label = "update";

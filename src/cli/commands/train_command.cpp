@@ -74,6 +74,8 @@ void add_train(App& app) {
             {"tril train --model legal --init-from de --train-sets legal.en legal.de --learn-rate 0.0003 "
              "--lora-rank 8",
              "fine-tune adapters of an existing model, merged into the new one"},
+            {"tril train --model plays-heads --init-from plays --train-sets train.txt --medusa-heads 4",
+             "Medusa heads for speculative decoding; the model stays as it is"},
             {"tril train --model plays --arch gpt2 --vocab-type char --train-sets train.txt --valid-sets valid.txt",
              "a character-level language model"},
             {"tril train --model mine --arch qwen3 --train-sets train.txt --valid-sets valid.txt",

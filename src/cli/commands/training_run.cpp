@@ -156,9 +156,19 @@ std::string nothing_to_do(const TrainOptions& o, const TrainingSummary& s) {
   return fmt::format("{}: --after {} is reached; a larger value continues the run", at, to_text(o.learning.after));
 }
 
+// How to use what the run has made.
+std::string use_of(const TrainOptions& o) {
+  const bool heads = o.tune.medusa_heads > 0;
+  const std::string model = heads ? fmt::format("{} --draft-heads {}", o.tune.init_from, o.run.model) : o.run.model;
+  if (is_language_model(o.model))
+    return fmt::format("; to continue text: tril generate --model {} --prompt TEXT{}", model,
+                       heads ? "" : " --temperature 0.8");
+  return fmt::format("; to translate: tril translate --model {}{} < FILE", model, heads ? " --beam-size 1" : "");
+}
+
 void remove_model(const std::string& dir) {
   for (const char* name : {"config.json", "model.safetensors", "report.html", "adapter/adapter_config.json",
-                           "adapter/adapter_model.safetensors"}) {
+                           "adapter/adapter_model.safetensors", "medusa_lm_head.safetensors"}) {
     std::error_code problem;
     std::filesystem::remove(std::filesystem::path(dir) / name, problem);
     if (problem) fail(dir + "/" + name, "cannot be removed: " + problem.message());
@@ -289,7 +299,7 @@ std::optional<TrainingSummary> train_model(const Run& run, const std::shared_ptr
 
   TrainerHooks hooks;
   hooks.stop = [&] { return run.stop.stop_requested(); };
-  if (run.initial) hooks.load_start = [&] { model::load_weights(*m, *run.initial); };
+  if (run.initial) hooks.load_start = [&] { load_initial_weights(*m, *run.initial); };
   hooks.translate = [&](std::span<const std::string> sources) {
     return translations(o, *m, tokenizer, sources, run.stop);
   };
@@ -342,11 +352,8 @@ std::optional<TrainingSummary> train_model(const Run& run, const std::shared_ptr
   log.write_html();
   const bool idle = summary.updates_here == 0 && summary.ending != Ending::stopped;
   spdlog::info("{}", idle ? nothing_to_do(o, summary) : summary_text(o, summary));
-  const auto use =
-      is_language_model(o.model)
-          ? fmt::format("; to continue text: tril generate --model {} --prompt TEXT --temperature 0.8", dir)
-          : fmt::format("; to translate: tril translate --model {} < FILE", dir);
-  spdlog::info("the model is in {0}, its curves in {0}/report.html{1}", dir, use);
+  spdlog::info("{2} in {0}, its curves in {0}/report.html{1}", dir, use_of(o),
+               o.tune.medusa_heads > 0 ? "the heads are" : "the model is");
   return summary;
 }
 

@@ -140,7 +140,8 @@ Evaluation Workers::evaluate(std::span<const Batch> batches, const std::function
     c.set_training(false);
     const Batch& batch = batches[own[next]];
     const double tokens = static_cast<double>(batch.target_tokens());
-    sums[own[next]] = host_copy<float>(batch_loss(c, model_, batch, {}, tokens))[0] * tokens;
+    sums[own[next]] =
+        host_copy<float>(batch_loss(c, model_, batch, {.heads = options_.loss.heads}, tokens))[0] * tokens;
   };
   reducer_->run_forward((own.size() + members - 1) / members, add, stop);
   ranks.all_reduce(sums);  // each value is set by one rank, and zero in the others

@@ -14,7 +14,7 @@ OptimizerOptions optimizer_options(const LearningOptions& l) {
   return o;
 }
 
-WorkersOptions workers_options(const TrainOptions& o) {
+WorkersOptions workers_options(const TrainOptions& o, const model::Model& m) {
   WorkersOptions w;
   w.threads = worker_threads(o.run);
   w.placement = worker_placement(o.run, o.run.placement.numa);
@@ -27,6 +27,8 @@ WorkersOptions workers_options(const TrainOptions& o) {
   w.loss.distillation = {static_cast<float>(l.distillation_temperature), static_cast<float>(l.distillation_mix)};
   if (!o.data.guided_alignment.none())
     w.loss.guided = GuidedAlignment{guided_heads(l, o.model), l.guided_alignment_cost, l.guided_alignment_weight};
+  if (o.tune.medusa_heads > 0)
+    w.loss.heads = TrainedHeads{nn::MedusaHeads::find(m.parameters()).value(), o.tune.medusa_decay};
   w.dropout_warmup = o.model.dropout_warmup;
   w.clip_norm = o.learning.clip_norm;
   w.fixed_order = o.run.deterministic;

@@ -1,4 +1,4 @@
-// The settings of a run's parts that follow from its options.
+// The settings of a run's parts that follow from its options and its model.
 #pragma once
 
 #include "train/distributed/workers.h"
@@ -9,7 +9,8 @@
 namespace tril::train {
 
 OptimizerOptions optimizer_options(const LearningOptions& l);
-WorkersOptions workers_options(const TrainOptions& o);
+/// @param m  the model to train, with its heads if there are any
+WorkersOptions workers_options(const TrainOptions& o, const model::Model& m);
 Schedule schedule_of(const LearningOptions& l);
 
 }  // namespace tril::train

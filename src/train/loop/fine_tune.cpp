@@ -12,10 +12,12 @@
 #include "format/json_text.h"
 #include "format/safetensors.h"
 #include "format/safetensors_write.h"
+#include "model_io/adapters/medusa_files.h"
 #include "model_io/contents/generation_config.h"
 #include "model_io/contents/stored_weight.h"
 #include "model_io/source/registry.h"
 #include "nn/lora.h"
+#include "nn/medusa_heads.h"
 #include "train/loop/build_model.h"
 
 namespace tril::train {
@@ -98,6 +100,22 @@ void add_adapters(nn::Parameters& parameters, const FineTuneOptions& tune) {
   for (nn::Parameter* p : adaptable) nn::add_lora(parameters, *p, options);
 }
 
+namespace {
+
+void add_heads(model::Model& m, const FineTuneOptions& tune) {
+  for (nn::Parameter& p : m.parameters().all()) p.trainable = false;
+  nn::MedusaHeads(m.parameters(), {.heads = tune.medusa_heads,
+                                   .layers = tune.medusa_layers,
+                                   .d_model = m.d_model(),
+                                   .own_vocab = tune.medusa_own_output ? m.vocab_size() : 0});
+}
+
+nn::MedusaHeads heads_of(const model::Model& m) {
+  return nn::MedusaHeads::find(m.parameters()).value();
+}
+
+}  // namespace
+
 InitialModel open_initial_model(const FineTuneOptions& tune) {
   return tune.init_from.empty() ? InitialModel() : model::ModelSource::open(tune.init_from);
 }
@@ -142,12 +160,24 @@ std::unique_ptr<model::Model> build_tuned_model(const TrainOptions& options, con
           options.tune.init_from);
   }
   m->set_gradient_checkpointing(options.model.gradient_checkpointing);
-  if (options.tune.lora_rank > 0)
+  if (options.tune.medusa_heads > 0)
+    add_heads(*m, options.tune);
+  else if (options.tune.lora_rank > 0)
     add_adapters(m->parameters(), options.tune);
   else
     select_trained(m->parameters(), options.tune);
   if (!m->parameters().flat()) m->parameters().allocate();
   return m;
+}
+
+// A head's own matrix begins as a copy of the model's.
+void load_initial_weights(model::Model& m, const model::ModelSource& initial) {
+  model::load_weights(m, initial);
+  const std::optional<nn::MedusaHeads> heads = nn::MedusaHeads::find(m.parameters());
+  if (!heads || heads->sizes().own_vocab == 0) return;
+  const std::vector<float> output = host_copy<float>(m.output().weight.value);
+  for (std::int64_t k = 0; k < heads->count(); ++k) host_write<float>(heads->output(k)->value, output);
+  m.parameters().refresh(kern::best());
 }
 
 namespace {
@@ -204,6 +234,7 @@ void save_adapter_weights(const model::Model& m, const std::string& folder) {
 
 void save_tuned(const model::Model& m, const std::string& directory, const FineTuneOptions& tune,
                 const InitialModel& initial) {
+  if (tune.medusa_heads > 0) return model::save_medusa(m.parameters(), heads_of(m), directory, tune.init_from);
   const nlohmann::json published = generation_of(m, initial);
   if (tune.lora_rank == 0) {
     const Tensor& all = m.parameters().flat();
@@ -218,6 +249,7 @@ void save_tuned(const model::Model& m, const std::string& directory, const FineT
 
 void save_tuned_configs(const model::Model& m, const std::string& directory, const FineTuneOptions& tune,
                         const InitialModel& initial) {
+  if (tune.medusa_heads > 0) return model::save_medusa_config(heads_of(m), directory, tune.init_from);
   model::save_configs(m, directory, generation_of(m, initial));
   if (tune.lora_rank > 0) save_adapter_config(m, directory, tune);
 }
@@ -231,6 +263,7 @@ LostFiles lost_files(const std::string& directory, const FineTuneOptions& tune) 
     });
     return names;
   };
+  if (tune.medusa_heads > 0) return {lost({model::medusa_weights_name}), lost({"config.json"})};
   std::vector<std::string> weights{"model.safetensors"}, configs{"config.json", "generation_config.json"};
   if (tune.lora_rank > 0) {
     weights.emplace_back("adapter/adapter_model.safetensors");

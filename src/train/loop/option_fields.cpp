@@ -310,11 +310,32 @@ void fine_tune_fields(Fields& f, FineTuneOptions& t) {
   f.add("lora-alpha", &t.lora_alpha, "scale the adapters by alpha / rank; 0: do not scale").at_least(0);
   f.add("lora-dropout", &t.lora_dropout, "dropout rate of the adapters' inputs").at_least(0).at_most(0.95);
   f.add("lora-targets", &t.lora_targets, "names of the linear layers that get adapters").value_name("PATTERN");
-  for (const char* name : {"train-only", "freeze", "lora-rank"})
+  f.add("medusa-heads", &t.medusa_heads,
+        "train this number of Medusa heads on the frozen model: for `draft_heads` of other commands, where they "
+        "propose as "
+        "many tokens; the text should be like those that the model will write; 0: none")
+      .at_least(0)
+      .at_most(64);
+  f.add("medusa-layers", &t.medusa_layers, "layers of each head").at_least(1).at_most(16);
+  f.add("medusa-own-output", &t.medusa_own_output,
+        "give each head an output matrix of its own, which is read at every step, instead of the model's");
+  f.add("medusa-decay", &t.medusa_decay, "weight of a head's loss, relative to that of the head before")
+      .above(0)
+      .at_most(1);
+  for (const char* name : {"train-only", "freeze", "lora-rank", "medusa-heads"})
     f.needs(name, "init-from", "without a model to start from, everything must be trained");
   for (const char* name : {"lora-alpha", "lora-dropout", "lora-targets"})
     f.needs(name, "lora-rank", "it has no effect without adapters");
+  for (const char* name : {"medusa-layers", "medusa-own-output", "medusa-decay"})
+    f.needs(name, "medusa-heads", "it has no effect without heads");
   for (const char* name : {"train-only", "freeze"}) f.excludes(name, "lora-rank", "only the adapters are trained");
+  for (const char* name : {"train-only", "freeze", "lora-rank"})
+    f.excludes(name, "medusa-heads", "only the heads are trained");
+  for (const char* name : {"teacher", "r-drop", "guided-alignment", "router-aux-loss"})
+    f.excludes(name, "medusa-heads", "heads have a loss of their own");
+  for (const char* name : {"dropout", "embedding-dropout", "attention-dropout", "activation-dropout", "dropout-warmup",
+                           "layer-drop", "gradient-checkpointing"})
+    f.excludes(name, "medusa-heads", "the model is frozen, and runs as it will when it writes");
   for (const char* name : {"vocab", "vocab-size", "vocab-type", "separate-vocabs"})
     f.excludes("init-from", name, "the vocabulary comes from the model");
   for (const char* name : {"preset", "d-model", "num-heads", "ffn-dim", "enc-depth", "dec-depth", "activation",
@@ -391,7 +412,7 @@ Fields fields_of(TrainOptions& o) {
   validation_fields(f, o.validation);
   for (const char* name : {"ema", "average-checkpoints", "valid-samples", "valid-attention"})
     f.excludes("shard-weights", name, "then no rank has all weights");
-  for (const char* name : {"train-only", "freeze", "lora-rank"})
+  for (const char* name : {"train-only", "freeze", "lora-rank", "medusa-heads"})
     f.excludes("shard-weights", name, "layers are freed after their gradients, so all of them must be trained");
   f.excludes("shard-weights", "deterministic",
              "then gradients are summed in a different order for each number of ranks");

@@ -130,6 +130,9 @@ struct FineTuneOptions {
   double lora_alpha = 0;  ///< 0: lora_rank
   double lora_dropout = 0;
   std::vector<std::string> lora_targets{"q_proj", "v_proj"};
+  std::int64_t medusa_heads = 0, medusa_layers = 1;
+  bool medusa_own_output = false;
+  double medusa_decay = 0.8;  ///< lambda
 };
 
 struct ValidationOptions {

@@ -55,7 +55,7 @@ RateSweep sweep_rates(const TrainOptions& options, model::Model& model,
   how.ema = 0;
   how.seed = options.run.seed;
   Optimizer optimizer(model.parameters(), how);
-  WorkersOptions of_workers = workers_options(options);
+  WorkersOptions of_workers = workers_options(options, model);
   if (of_workers.loss.r_drop_start > 0) of_workers.loss.r_drop = 0;  // off, as at the start of a run
   of_workers.loss.teachers = teachers_of(options.learning.teacher, *tokenizer, options.data.max_length);
   Workers workers(model, optimizer, of_workers);

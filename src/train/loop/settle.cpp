@@ -122,6 +122,14 @@ void settle(TrainOptions& o) {
     o.validation.valid_samples = 0;
   }
 
+  if (o.tune.medusa_heads > 0) {
+    for (Metric metric : v.valid_metrics)
+      check(
+          metric == Metric::loss || metric == Metric::perplexity, "valid_metrics",
+          "BLEU and chrF are those of the model, which `medusa_heads` leaves as it is; heads have loss and perplexity");
+    o.validation.valid_samples = 0;
+  }
+
   LearningOptions& l = o.learning;
   check(
       l.optimizer_bits == StateBits::full || l.optimizer == OptimizerKind::adam || l.optimizer == OptimizerKind::adamw,

@@ -74,7 +74,7 @@ Trainer::Trainer(TrainOptions options, TrainedModel trained, CheckpointStore& st
     go_on();
   else
     begin();
-  WorkersOptions w = workers_options(options_);
+  WorkersOptions w = workers_options(options_, model_);
   w.ranks = ranks_;
   w.before_step = [this] { store_.wait_until_read(); };
   w.stop = hooks_.stop;

@@ -38,6 +38,8 @@ Tensor target_loss(Context& c, const model::Model& m, const Batch& batch, const 
 
 Tensor batch_loss(Context& c, const model::Model& m, const Batch& given, const LossSettings& settings,
                   double normalizer) {
+  if (settings.heads)
+    return heads_loss(c, m, *settings.heads, given, normalizer, static_cast<float>(settings.label_smoothing));
   const bool twice = settings.r_drop > 0, guided = settings.guided && !given.alignments.empty();
   const Batch both = twice ? doubled(given) : Batch();
   const Batch& batch = twice ? both : given;

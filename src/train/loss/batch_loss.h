@@ -1,5 +1,5 @@
 // The training objective: the targets' cross-entropy with label smoothing, R-Drop's divergence or a teacher's
-// predictions, plus losses for attention and routers.
+// predictions, plus losses for attention and routers; or that of Medusa heads beside a frozen model.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 #include "corpus/batch.h"
 #include "model/spec/model.h"
 #include "ops/loss.h"
+#include "train/loss/heads_loss.h"
 #include "train/loss/teachers.h"
 
 namespace tril::train {
@@ -30,6 +31,7 @@ struct LossSettings {
       teachers;  ///< models whose predictions the student learns, besides the targets; may be null
   ops::DistillationOptions distillation;  ///< temperature, and weight of the teachers' part
   std::optional<GuidedAlignment> guided;
+  std::optional<TrainedHeads> heads;  ///< train these alone, by their own loss
 
   /// The settings for update `number`, from 1.
   LossSettings of_update(std::int64_t number) const;

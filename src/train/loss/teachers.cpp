@@ -6,6 +6,7 @@
 #include "model_io/source/model_source.h"
 #include "model_io/source/registry.h"
 #include "train/loss/hidden_states.h"
+#include "train/loss/serving_scope.h"
 
 namespace tril::train {
 namespace {
@@ -36,26 +37,6 @@ bool is_finite(const model::Model& m) {
   }
   return true;
 }
-
-// Puts a context into serving mode until the end of the scope.
-class Serving {
- public:
-  explicit Serving(Context& c) : c_(c), tape_(c.tape()), training_(c.training()) {
-    c.set_tape(nullptr);
-    c.set_training(false);
-  }
-  Serving(const Serving&) = delete;
-  Serving& operator=(const Serving&) = delete;
-  ~Serving() {
-    c_.set_tape(tape_);
-    c_.set_training(training_);
-  }
-
- private:
-  Context& c_;
-  Tape* tape_;
-  bool training_;
-};
 
 }  // namespace
 
@@ -93,7 +74,7 @@ Teachers::Teachers(std::span<const std::string> directories, const Tokenizer& st
 }
 
 std::vector<ops::Projected> Teachers::predict(Context& c, const Batch& batch) const {
-  const Serving serving(c);
+  const ServingScope serving(c);
   std::vector<ops::Projected> predictions;
   for (const auto& m : models_) {
     const model::OutputProjection out = m->output();
