@@ -56,7 +56,8 @@ std::shared_ptr<const Loaded> load(const Arguments& loading, const std::shared_p
   with_python_words(fields, [&] {
     fields.check_complete();
     background.run([&](const std::stop_token&) {
-      cli::find_models(fields, {"model", "adapter", "models", "draft-model"}, {.pull = o.pull, .quiet = true});
+      cli::find_models(fields, {"model", "adapter", "models", "draft-model", "draft-heads"},
+                       {.pull = o.pull, .quiet = true});
       loaded = std::make_shared<const Loaded>(o, tokenizer);
     });
     return 0;

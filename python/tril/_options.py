@@ -252,13 +252,17 @@ class TranslatorOptions(TranslateOptions, total=False):
     """stop proposing after a token that the draft model finds less probable than this; 0: never stop for this (from 0
     to 1)"""
 
+    draft_heads: Path
+    """speculative decoding: directory of Medusa heads that were trained for `model`, by `medusa_heads` of `tril train`
+    or elsewhere; they propose tokens from its last hidden state"""
+
     prompt_lookup: int
     """speculative decoding without a draft model: propose what followed an earlier occurrence of the last N tokens, or
     fewer, in the text or its source; 0: off (from 0 to 1000)"""
 
     draft_tokens: int
-    """number of tokens proposed at a time; unset: up to 8, as many as are fastest by the acceptance and the times that
-    are measured meanwhile, or none (from 1 to 1000)"""
+    """number of tokens proposed at a time; unset: up to 8, or a token of each head, as many as are fastest by the
+    acceptance and the times that are measured meanwhile, or none (from 1 to 1000)"""
 
 
 class GenerateOptions(TypedDict, total=False):
@@ -441,13 +445,17 @@ class GeneratorOptions(GenerateOptions, total=False):
     """stop proposing after a token that the draft model finds less probable than this; 0: never stop for this (from 0
     to 1)"""
 
+    draft_heads: Path
+    """speculative decoding: directory of Medusa heads that were trained for `model`, by `medusa_heads` of `tril train`
+    or elsewhere; they propose tokens from its last hidden state"""
+
     prompt_lookup: int
     """speculative decoding without a draft model: propose what followed an earlier occurrence of the last N tokens, or
     fewer, in the text or its source; 0: off (from 0 to 1000)"""
 
     draft_tokens: int
-    """number of tokens proposed at a time; unset: up to 8, as many as are fastest by the acceptance and the times that
-    are measured meanwhile, or none (from 1 to 1000)"""
+    """number of tokens proposed at a time; unset: up to 8, or a token of each head, as many as are fastest by the
+    acceptance and the times that are measured meanwhile, or none (from 1 to 1000)"""
 
 
 class PairScoreOptions(TypedDict, total=False):

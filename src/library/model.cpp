@@ -60,6 +60,7 @@ Model Model::open(const std::string& path_or_name, const Options& options) {
   library::set_options(fields, options);
   if (!o.decoding.adapter.empty()) o.decoding.adapter = library::path_of_model(o.decoding.adapter, o.pull);
   if (!o.others.draft_model.empty()) o.others.draft_model = library::path_of_model(o.others.draft_model, o.pull);
+  if (!o.others.draft_heads.empty()) o.others.draft_heads = library::path_of_model(o.others.draft_heads, o.pull);
   for (std::string& other : o.others.models) other = library::path_of_model(other, o.pull);
   const auto source = model::ModelSource::open(library::path_of_model(path_or_name, o.pull));
   std::shared_ptr<const model::Model> model = load_model(source, o.decoding);

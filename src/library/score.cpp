@@ -65,8 +65,8 @@ class ScorerState {
                    "leave it out");
     const search::SpeculativeOptions& speculative = model_->others.speculative();
     if (speculative.on())
-      fail_usage(speculative.draft ? "draft_model" : "prompt_lookup",
-                 "has no effect on scores: nothing is searched for", "open the model again without it");
+      fail_usage(speculative.field(), "has no effect on scores: nothing is searched for",
+                 "open the model again without it");
     if (m.has_encoder()) attention_ = attention_heads(o_.alignment, m, false);
     o_.windows.batch_size = o_.decoding.batch_size;
     if (!m.has_encoder()) search::settled(o_.windows, m);  // reports mistakes

@@ -61,7 +61,7 @@ v0::Options joined(const v0::Options& of_constructor, const v0::Options& of_call
 void check_single_model(const v0::ModelState& m) {
   const search::SpeculativeOptions& speculative = m.others.speculative();
   if (speculative.on())
-    fail_usage(speculative.draft ? "draft_model" : "prompt_lookup", "has no effect on a pass: nothing is searched for",
+    fail_usage(speculative.field(), "has no effect on a pass: nothing is searched for",
                "open the model again without it");
   if (!m.others.ensemble().others.empty())
     fail_usage("models", "a pass is of one model, not of an ensemble", "open each model by itself");

@@ -55,7 +55,8 @@ struct StepAttention {
 /// The result for each row, or for each token that needs an answer. The caller may overwrite it.
 struct StepOutput {
   Tensor logits = {};  ///< [answers, V]; empty: `hidden` and the output matrix, or `parts`, are set instead
-  Tensor hidden = {};  ///< [answers, D]
+  /// [answers, D]: the states that the logits are of; empty beside logits that are not of one model.
+  Tensor hidden = {};
   ops::Weight weight = {};
   Tensor bias = {};
   float softcap = 0;  ///< of the logits; 0: none

@@ -234,7 +234,7 @@ void add_bench_generate(App& app) {
                         {"tril bench generate -m llama --draft-model llama --draft-precision int4",
                          "with the same model in 4 bits as its own draft"}},
            .fields = fields_of(*o),
-           .models = {"model", "adapter", "draft-model"},
+           .models = {"model", "adapter", "draft-model", "draft-heads"},
            .apply_preset = {},
            .run = [o](const Invocation&) { return bench(*o); }});
 }

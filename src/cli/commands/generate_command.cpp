@@ -400,7 +400,7 @@ void add_generate(App& app) {
                          "JSON that matches a schema"}},
            .fields = fields_of(*o),
            .reads_config = true,
-           .models = {"model", "adapter", "models", "draft-model"},
+           .models = {"model", "adapter", "models", "draft-model", "draft-heads"},
            .apply_preset = {},
            .run = [o](const Invocation& i) { return generate(*o, i.fields, i.quiet); }});
 }

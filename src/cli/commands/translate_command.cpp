@@ -94,6 +94,7 @@ WorkPlan work_plan(const TranslateOptions& o, const Fields& fields, const std::s
   for (const std::string& path : o.others.models) models += (models.empty() ? "" : " ") + directory_identity(path);
   if (!models.empty()) plan.contents.emplace_back("models", models);
   add("draft-model", o.others.draft_model);
+  add("draft-heads", o.others.draft_heads);
   for (const auto& [name, path] : term_files(o.terms)) add(name.c_str(), path);
   add("shortlist", o.shortlist.empty() ? "" : o.shortlist[0]);
   return plan;
@@ -266,7 +267,7 @@ void add_translate(App& app) {
                         {"mpirun -n 8 tril translate -m de -i test.en -o test.de", "a large file, by eight processes"}},
            .fields = fields_of(*o),
            .reads_config = true,
-           .models = {"model", "adapter", "models", "draft-model"},
+           .models = {"model", "adapter", "models", "draft-model", "draft-heads"},
            .outputs = {"output"},
            .apply_preset = {},
            .run = [o](const Invocation& invocation) { return translate(*o, invocation.fields, invocation.quiet); }});

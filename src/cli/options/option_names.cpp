@@ -17,7 +17,8 @@ const std::vector<std::pair<std::string_view, std::vector<std::string_view>>>& o
       {"GGUF", {"to"}},
       {"language model", {"model"}},
       {"translation", {"model"}},
-      {"speculative decoding", {"draft-model", "prompt-lookup"}},
+      {"speculative decoding", {"draft-model", "draft-heads", "prompt-lookup"}},
+      {"draft heads", {"draft-heads"}},
       {"unknown words", {"replace-unknowns"}},
       {"log-probabilities of tokens", {"logprobs"}}};
   return list;

@@ -29,7 +29,7 @@ class ProposalLength {
 
   /// What a step of length `length` did.
   struct Measured {
-    std::int32_t length = 0;                 ///< 0 too if the proposer has no model and proposed nothing
+    std::int32_t length = 0;                 ///< 0 too if nothing was proposed, and that took no time
     std::span<const std::int32_t> proposed;  ///< [rows] their numbers
     std::span<const std::int32_t> accepted;  ///< [rows]
     double seconds = 0;                      ///< of the proposer and of the model

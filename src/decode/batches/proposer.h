@@ -17,6 +17,10 @@ struct Drafts {
   std::span<const std::int32_t> most;                     ///< [rows] the maximum number of proposed tokens
   std::span<const Request* const> requests = {};          ///< [rows] whose rows they are
   std::span<const std::int32_t> ends = {};  ///< EOS ids, which are not proposed: nothing could be accepted after them
+  /// For a proposer that reads states: hidden states [any, D] of the model, and for each row which of them its last token was chosen
+  /// from; -1: that token is of the prompt.
+  Tensor states = {};
+  std::span<const std::int32_t> state_of = {};
 };
 
 class Proposer {
@@ -27,6 +31,8 @@ class Proposer {
   /// Whether it reads the text with a model, which takes time also where nothing is proposed, and more after steps in which it was
   /// not asked.
   virtual bool has_model() const { return false; }
+  /// Whether it needs Drafts::states, and takes time also where nothing is proposed.
+  virtual bool reads_states() const { return false; }
 };
 
 }  // namespace tril::search

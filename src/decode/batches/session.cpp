@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "decode/batches/draft_heads.h"
 #include "decode/batches/draft_model.h"
 #include "decode/batches/prompt_lookup.h"
 #include "decode/batches/speculative.h"
@@ -39,8 +40,19 @@ void check_options(const SessionOptions& o, const model::Model& model) {
   check(o.speculative.lookup >= 0 && o.speculative.tokens >= 1, "speculative decoding",
         "expected n-grams of at least 0 and at least 1 proposed token, got {} and {}", o.speculative.lookup,
         o.speculative.tokens);
-  if (o.speculative.draft && o.speculative.lookup > 0)
-    fail_usage("speculative decoding", "a draft model and prompt lookup both propose tokens", "choose one of them");
+  const SpeculativeOptions& s = o.speculative;
+  if ((s.draft ? 1 : 0) + (s.heads ? 1 : 0) + (s.lookup > 0 ? 1 : 0) > 1)
+    fail_usage("speculative decoding", "draft models, draft heads and prompt lookup each propose tokens",
+               "choose one of them");
+  if (!s.heads) return;
+  const nn::MedusaSizes& sizes = s.heads->sizes();
+  check(sizes.d_model == model.d_model() && (sizes.own_vocab == 0 || sizes.own_vocab == model.vocab_size()),
+        "draft heads", "for {} values and {} tokens, but the model has {} and {}", sizes.d_model, sizes.own_vocab,
+        model.d_model(), model.vocab_size());
+  check(s.tokens <= s.heads->count(), "draft heads", "cannot propose {} tokens: there are {} heads", s.tokens,
+        s.heads->count());
+  if (!o.ensemble.others.empty())
+    fail_usage("draft heads", "belong to one model, but several choose each token", "leave one of the two out");
 }
 
 Session::Session(Context& c, const model::Model& model, const SessionOptions& options)
@@ -60,11 +72,11 @@ Session::Session(Context& c, const model::Model& model, const SessionOptions& op
   const auto can_undo = [](const DecodingState& s) { return !s.cache() || !s.cache()->keeps_states(); };
   if (!can_undo(models_[0]) || (draft_ && !can_undo(*draft_)))
     fail_usage("speculative decoding", "is not supported with recurrent states, which cannot undo rejected tokens",
-               "leave the draft model or the lookup out");
+               "leave the proposals out");
   const auto is_read_anew = [](const DecodingState& s) { return s.model().length_dependence().read_anew; };
   if (is_read_anew(models_[0]) || (draft_ && is_read_anew(*draft_)))
     fail_usage("speculative decoding", "is not supported with longrope, which reads a text again when it grows long",
-               "leave the draft model or the lookup out");
+               "leave the proposals out");
 }
 
 // Drops the sentences of all states, however the search ends. After an error their prefixes are dropped too.
@@ -85,6 +97,7 @@ std::unique_ptr<Proposer> Session::new_proposer(const SearchPlan& options,
     return std::make_unique<DraftModel>(options, draft_->new_step(), draft_->model().max_positions(),
                                         options_.speculative.min_prob);
   const model::Model& model = models_[0].model();
+  if (options_.speculative.heads) return std::make_unique<DraftHeads>(options, *options_.speculative.heads, model);
   const bool shared = model.source_vocab_size() == model.vocab_size();
   return std::make_unique<Lookup>(shared ? sources : sources.first(0), options_.speculative.lookup);
 }

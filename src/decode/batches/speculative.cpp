@@ -23,6 +23,7 @@ struct Sentence {
   std::int32_t row = -1;           // in the last step
   std::int32_t wrong = 0;          // tokens at the end of this row that were rejected
   std::size_t drafted = 0;         // tokens that the proposer has seen
+  std::int32_t state = -1;         // of states_: what its last token was chosen from; -1: that token is of the prompt
   Clock::time_point begun = Clock::now();
 
   std::size_t proposed() const { return text.size() - known; }
@@ -122,7 +123,7 @@ class SpeculativeSearch {
   // Room is left for the model's own token after the proposals.
   void propose(Context& c) {
     std::vector<std::span<const std::int32_t>> texts;
-    std::vector<std::int32_t> most;
+    std::vector<std::int32_t> most, state_of;
     std::vector<const Request*> requests;
     numbers_.clear();
     for (const Sentence& s : live_) {
@@ -131,9 +132,11 @@ class SpeculativeSearch {
       numbers_.push_back(s.number);
       requests.push_back(&s.search.request());
       most.push_back(std::min(length_, request_of(s).max_length - made - 1));
+      state_of.push_back(s.state);
     }
     if (length_ > 0)
-      from_->proposer.propose(c, {texts, numbers_, most, requests, list_->options.eos_ids}, proposed_);
+      from_->proposer.propose(c, {texts, numbers_, most, requests, list_->options.eos_ids, states_, state_of},
+                              proposed_);
     else
       proposed_.assign(live_.size(), {});
     accepted_.assign(live_.size(), 0);
@@ -163,6 +166,10 @@ class SpeculativeSearch {
     const Wanted wanted = finder_.may_skip_logits() ? Wanted::candidates : Wanted::logits;
     const StepOutput output = step_->step(c, {ids, counts, parents, numbers_, cuts, answers, prompt_lengths, wanted});
     if (output.logits) check_shape(output.logits, {std::ssize(views), step_->vocab_size()}, "logits");
+    if (from_->proposer.reads_states()) {
+      check(static_cast<bool>(output.hidden), "speculative decoding", "these proposals need the states of one model");
+      states_ = output.hidden;
+    }
     return finder_.find(c, output, views);
   }
 
@@ -181,6 +188,7 @@ class SpeculativeSearch {
         if (list_->watch.on_partial)
           list_->watch.on_partial({static_cast<std::size_t>(s.number), s.search.view(0).new_tokens()});
         continue_from(s, taken, own[first + taken - 1].token, static_cast<std::int32_t>(i));
+        s.state = static_cast<std::int32_t>(first + taken - 1);
         if (kept != i) live_[kept] = std::move(live_[i]);
         ++kept;
       }
@@ -225,7 +233,8 @@ class SpeculativeSearch {
     bool some = false;
     for (const std::vector<std::int32_t>& p : proposed_)
       proposed.push_back(static_cast<std::int32_t>(p.size())), some |= !p.empty();
-    const std::int32_t length = some || from_->proposer.has_model() ? length_ : 0;
+    const bool takes_time = from_->proposer.has_model() || from_->proposer.reads_states();
+    const std::int32_t length = some || takes_time ? length_ : 0;
     from_->length->add({length, proposed, accepted_, seconds, catches_up});
   }
 
@@ -247,6 +256,7 @@ class SpeculativeSearch {
   std::vector<Sentence> live_;
   std::size_t waiting_ = 0;            // the first request that has not started
   std::vector<std::int32_t> numbers_;  // of live_
+  Tensor states_;                      // [answers of the last step, D], if the proposer reads them
   std::int32_t length_ = 0;            // of the proposals of this step, at most
   std::vector<std::vector<std::int32_t>> proposed_;
   std::vector<std::int32_t> accepted_;  // how many of each row's proposals

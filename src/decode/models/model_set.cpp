@@ -7,6 +7,7 @@
 
 #include "base/number_text.h"
 #include "base/progress.h"
+#include "model_io/adapters/medusa_files.h"
 #include "model_io/source/model_source.h"
 
 namespace tril {
@@ -38,17 +39,24 @@ void add_speculative_fields(Fields& f, ModelSetOptions& o) {
         "this")
       .at_least(0)
       .at_most(1);
+  f.add("draft-heads", &o.draft_heads,
+        "speculative decoding: directory of Medusa heads that were trained for `model`, by `medusa_heads` of `tril "
+        "train` or "
+        "elsewhere; they propose tokens from its last hidden state")
+      .value_name("DIR");
   f.add("prompt-lookup", &o.prompt_lookup,
         "speculative decoding without a draft model: propose what followed an earlier occurrence of the last N tokens, "
         "or fewer, in the text or its source; 0: off")
       .at_least(0)
       .at_most(1000);
   f.add("draft-tokens", &o.draft_tokens,
-        "number of tokens proposed at a time; unset: up to 8, as many as are fastest by the acceptance and the times "
-        "that are measured meanwhile, or none")
+        "number of tokens proposed at a time; unset: up to 8, or a token of each head, as many as are fastest by the "
+        "acceptance and the times that are measured meanwhile, or none")
       .at_least(1)
       .at_most(1000);
-  f.excludes("draft-model", "prompt-lookup", "choose one of them to propose tokens");
+  for (const auto& [one, other] :
+       {std::pair{"draft-model", "prompt-lookup"}, {"draft-model", "draft-heads"}, {"draft-heads", "prompt-lookup"}})
+    f.excludes(one, other, "choose one of them to propose tokens");
   f.needs("draft-precision", "draft-model", "it has no effect without a draft model");
   f.needs("draft-min-prob", "draft-model", "it has no effect without a draft model");
 }
@@ -118,18 +126,37 @@ ModelSet::ModelSet(const ModelSetOptions& o, const DecodingOptions& of_first, co
     if (first.has_encoder()) check_positions(m, o.draft_model, "draft_model", first);
     speculative_.draft = &m;
   }
+  if (!o.draft_heads.empty()) load_heads(o, first);
   speculative_.lookup = static_cast<std::int32_t>(o.prompt_lookup);
   if (o.draft_tokens && !speculative_.on())
-    fail_usage("draft_tokens", "has no effect without proposed tokens", "pass `draft_model` or `prompt_lookup`");
-  speculative_.tokens = static_cast<std::int32_t>(o.draft_tokens.value_or(8));
+    fail_usage("draft_tokens", "has no effect without proposed tokens",
+               "pass `draft_model`, `draft_heads` or `prompt_lookup`");
+  speculative_.tokens = static_cast<std::int32_t>(o.draft_tokens.value_or(most_tokens()));
   speculative_.measured = !o.draft_tokens;
   speculative_.min_prob = static_cast<float>(o.draft_min_prob);
 }
 
+ModelSet::ModelSet(ModelSet&&) noexcept = default;
+ModelSet::~ModelSet() = default;
+
+void ModelSet::load_heads(const ModelSetOptions& o, const model::Model& first) {
+  if (!o.models.empty())
+    fail_usage("draft_heads", "belong to one model, but `models` adds others", "leave one of the two out");
+  heads_ = model::load_medusa(model::MedusaFiles::open(o.draft_heads), first);
+  speculative_.heads = &*heads_->heads;
+  if (o.draft_tokens && *o.draft_tokens > most_tokens())
+    fail_usage("draft_tokens",
+               fmt::format("is {}, but {} has {}", *o.draft_tokens, o.draft_heads, counted(most_tokens(), "head")),
+               "pass at most one token for each head");
+}
+
+std::int64_t ModelSet::most_tokens() const {
+  return heads_ ? heads_->heads->count() : 8;
+}
+
 void ModelSet::give_to(search::ParallelOptions& p) const {
   if (speculative_.on() && !p.search.is_greedy())
-    fail_usage(speculative_.draft ? "draft_model" : "prompt_lookup", "needs greedy search",
-               "pass `beam_size` 1, without `alternatives` or sampling");
+    fail_usage(speculative_.field(), "needs greedy search", "pass `beam_size` 1, without `alternatives` or sampling");
   p.session.ensemble = ensemble_;
   p.session.speculative = speculative_;
 }

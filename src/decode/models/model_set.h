@@ -1,4 +1,4 @@
-// Fields for models besides the main one, and these models: those of an ensemble, and a draft model.
+// Fields for models besides the main one, and these models: those of an ensemble, a draft model, and draft heads.
 #pragma once
 
 #include <memory>
@@ -14,6 +14,10 @@
 
 namespace tril {
 
+namespace model {
+struct ServedMedusa;
+}
+
 struct ModelSetOptions {
   std::vector<std::string> models;
   std::vector<std::string> weights;  ///< numbers
@@ -21,13 +25,14 @@ struct ModelSetOptions {
   std::string draft_model;
   std::optional<std::string> draft_precision;  ///< none: as for the main model
   double draft_min_prob = 0.4;
+  std::string draft_heads;  ///< a directory; empty: none
   std::int64_t prompt_lookup = 0;
   std::optional<std::int64_t> draft_tokens;
 };
 
 /// models, weights, ensemble-mean.
 void add_ensemble_fields(Fields& f, ModelSetOptions& o);
-/// draft-model, draft-precision, draft-min-prob, prompt-lookup, draft-tokens.
+/// draft-model, draft-precision, draft-min-prob, draft-heads, prompt-lookup, draft-tokens.
 void add_speculative_fields(Fields& f, ModelSetOptions& o);
 
 class ModelSet {
@@ -37,6 +42,8 @@ class ModelSet {
   /// @throws Error(usage) if vocabularies differ, or the search does not support proposed tokens
   ModelSet(const ModelSetOptions& o, const DecodingOptions& of_first, const model::Model& first,
            const Tokenizer* tokenizer);
+  ModelSet(ModelSet&&) noexcept;
+  ~ModelSet();
   /// Adds these models, which must outlive their users, to the decoding options.
   void give_to(search::ParallelOptions& p) const;
   const search::EnsembleOptions& ensemble() const { return ensemble_; }
@@ -45,8 +52,12 @@ class ModelSet {
  private:
   const model::Model& load(const DecodingOptions& options, const std::string& field, const model::Model& first,
                            const Tokenizer* tokenizer);
+  void load_heads(const ModelSetOptions& o, const model::Model& first);
+  /// The number of proposed tokens that is not exceeded.
+  std::int64_t most_tokens() const;
 
   std::vector<std::unique_ptr<model::Model>> models_;
+  std::unique_ptr<model::ServedMedusa> heads_;  ///< null: none
   search::EnsembleOptions ensemble_;
   search::SpeculativeOptions speculative_;
 };

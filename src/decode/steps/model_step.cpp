@@ -44,7 +44,7 @@ StepOutput ModelStep::step(Context& c, const StepInput& input) {
   const bool best_by_product =
       input.wanted == Wanted::candidates && p.weight.quantized && p.softcap <= 0 && !is_changed;
   if (best_by_product) return {.hidden = hidden, .weight = p.weight, .bias = p.bias, .softcap = p.softcap};
-  return {.logits = model::logits(c, *model_, hidden)};
+  return {.logits = model::logits(c, *model_, hidden), .hidden = hidden};
 }
 
 // Makes the rows of the cache those of this step.
