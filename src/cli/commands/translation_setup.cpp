@@ -109,7 +109,8 @@ search::TranslatorOptions settled(const TranslationSetup& o, const LoadedModel& 
   t.style = o.prompt.style;
   if (!m.has_encoder() && !o.deterministic) t.decoding.session.prefix_tokens = shared_prompt_tokens;
   t.mbr_best = o.mbr > 0 ? static_cast<std::int32_t>(o.decoding.search.n_best) : 0;
-  const bool is_speculative = !o.others.draft_model.empty() || o.others.prompt_lookup > 0;
+  const bool is_speculative =
+      !o.others.draft_model.empty() || !o.others.draft_heads.empty() || o.others.prompt_lookup > 0;
   s.shortlist = shortlist_of(o.shortlist, loaded.source, *loaded.tokenizer, s,
                              m.has_encoder() && !o.deterministic && !is_speculative && o.others.models.empty());
   return t;

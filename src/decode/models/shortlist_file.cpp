@@ -14,7 +14,7 @@ namespace tril {
 std::shared_ptr<const search::Shortlist> read_shortlist(const std::vector<std::string>& option,
                                                         const Tokenizer& tokenizer, const search::SearchPlan& s) {
   if (std::filesystem::is_regular_file(option[0]) && begins_as_binary_shortlist(option[0])) {
-    check(option.size() == 1, "--shortlist", "{} is a binary shortlist, which has its own numbers; got {} values",
+    check(option.size() == 1, "shortlist", "{} is a binary shortlist, which has its own numbers; got {} values",
           option[0], option.size());
     const BinaryShortlist list = read_binary_shortlist(option[0], {.source = tokenizer.size(Side::source),
                                                                    .target = tokenizer.size(Side::target),
@@ -22,17 +22,17 @@ std::shared_ptr<const search::Shortlist> read_shortlist(const std::vector<std::s
     return std::make_shared<search::Shortlist>(list.table,
                                                search::ShortlistOptions{.first = list.first, .best = list.best}, s);
   }
-  check(option.size() <= 4, "--shortlist", "expected FILE [FIRST [BEST [P]]], got {} values", option.size());
+  check(option.size() <= 4, "shortlist", "expected FILE [FIRST [BEST [P]]], got {} values", option.size());
   search::ShortlistOptions options;
   const auto number = [&](std::size_t i, auto& value) {
     if (i >= option.size()) return;
     const std::string& text = option[i];
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc() || end != text.data() + text.size() || value < 0)
-      fail_usage("--shortlist", fmt::format("expected a number of at least 0 after the file, got \"{}\"", text));
+      fail_usage("shortlist", fmt::format("expected a number of at least 0 after the file, got \"{}\"", text));
   };
   number(1, options.first), number(2, options.best), number(3, options.threshold);
-  check(options.threshold >= 0 && options.threshold <= 1, "--shortlist", "expected a probability from 0 to 1, got {}",
+  check(options.threshold >= 0 && options.threshold <= 1, "shortlist", "expected a probability from 0 to 1, got {}",
         options.threshold);
   std::int64_t unknown = 0;
   const LexicalTable table = read_lexical_table(option[0], tokenizer, unknown);
@@ -64,7 +64,7 @@ std::shared_ptr<const search::Shortlist> shortlist_of(const std::vector<std::str
   if (!option.empty()) return read_shortlist(option, tokenizer, plan);
   const std::string own = allowed && !plan.constraint ? published_shortlist(source) : "";
   if (own.empty()) return nullptr;
-  spdlog::info("the model comes with a shortlist, which is used: {} (see --shortlist)", own);
+  spdlog::info("the model comes with a shortlist, which is used: {}", own);
   return read_shortlist({own}, tokenizer, plan);
 }
 
