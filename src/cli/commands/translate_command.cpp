@@ -96,7 +96,7 @@ WorkPlan work_plan(const TranslateOptions& o, const Fields& fields, const std::s
   add("draft-model", o.others.draft_model);
   add("draft-heads", o.others.draft_heads);
   for (const auto& [name, path] : term_files(o.terms)) add(name.c_str(), path);
-  add("shortlist", o.shortlist.empty() ? "" : o.shortlist[0]);
+  add("shortlist", o.shortlist.empty() || o.shortlist[0] == "none" ? "" : o.shortlist[0]);
   return plan;
 }
 

@@ -111,9 +111,13 @@ serve::Loaded load_served(const ServeOptions& o, const std::string& name, const 
     decoding = t.decoding;
     const std::string file = value_of(o.shortlists, name);
     const std::vector<std::string> values = file.empty() ? std::vector<std::string>() : std::vector{file};
-    if (o.deterministic && !file.empty() && file != "none")
-      fail_usage("--shortlist", "cannot be combined with --deterministic", "leave one of them out");
-    decoding.search.shortlist = shortlist_of(values, source, *l.tokenizer, decoding.search, !o.deterministic);
+    // Rows of one product may have different adapters, but each sentence's rows of the output matrix are copied once.
+    for (const auto& [flag, is_on] :
+         {std::pair("--deterministic", o.deterministic), {"--adapter", !l.adapters.empty()}})
+      if (is_on && !file.empty() && file != "none")
+        fail_usage("--shortlist", fmt::format("cannot be combined with {}", flag), "leave one of them out");
+    decoding.search.shortlist =
+        shortlist_of(values, source, *l.tokenizer, decoding.search, !o.deterministic && l.adapters.empty());
     l.text = t;
     set_pair(o, name, source, l);
   } else {

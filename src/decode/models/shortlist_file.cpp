@@ -43,12 +43,11 @@ std::shared_ptr<const search::Shortlist> read_shortlist(const std::vector<std::s
 
 std::string published_shortlist(const model::ModelSource& source) {
   namespace fs = std::filesystem;
-  if (source.published_config()) return "";  // not a Marian model
-  const fs::path directory = fs::is_directory(source.path()) ? source.path() : source.path().parent_path();
+  const fs::path& directory = source.path();
+  if (!fs::is_directory(directory) || fs::exists(directory / "config.json")) return "";  // others than Marian have one
   std::vector<std::string> found;
   std::error_code problem;
-  for (fs::directory_iterator at(directory.empty() ? "." : directory, problem), end; !problem && at != end;
-       at.increment(problem)) {
+  for (fs::directory_iterator at(directory, problem), end; !problem && at != end; at.increment(problem)) {
     const std::string name = at->path().filename().string();
     if (name.starts_with("lex.") && name.ends_with(".bin") && at->is_regular_file(problem) &&
         begins_as_binary_shortlist(at->path().string()))
@@ -64,8 +63,14 @@ std::shared_ptr<const search::Shortlist> shortlist_of(const std::vector<std::str
   if (!option.empty()) return read_shortlist(option, tokenizer, plan);
   const std::string own = allowed && !plan.constraint ? published_shortlist(source) : "";
   if (own.empty()) return nullptr;
-  spdlog::info("the model comes with a shortlist, which is used: {}", own);
-  return read_shortlist({own}, tokenizer, plan);
+  try {
+    std::shared_ptr<const search::Shortlist> list = read_shortlist({own}, tokenizer, plan);
+    spdlog::info("the model comes with a shortlist, which is used: {}", own);
+    return list;
+  } catch (const Error& error) {
+    spdlog::warn("the model comes with a shortlist, which is not used: {}", error.what());
+    return nullptr;
+  }
 }
 
 }  // namespace tril

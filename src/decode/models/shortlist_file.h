@@ -17,11 +17,12 @@ namespace tril {
 std::shared_ptr<const search::Shortlist> read_shortlist(const std::vector<std::string>& values,
                                                         const Tokenizer& tokenizer, const search::SearchPlan& plan);
 
-/// The binary shortlist (lex.*.bin, as of Bergamot and Firefox) in the directory of a Marian model, for which the publisher has
-/// made it; "" if there is none, or more than one.
+/// The binary shortlist (lex.*.bin, as of Bergamot and Firefox) in a directory that is opened as a Marian model, for which the
+/// publisher has made it; "" if there is none, or more than one.
 std::string published_shortlist(const model::ModelSource& source);
 
-/// The shortlist of a model: that of the option; or if the option is empty, the published one, if `plan` allows it; null with "none".
+/// The shortlist of a model: that of the option; null with "none"; or if the option is empty, the published one, unless the plan has
+/// a constraint. A published one that is damaged or of another model is left out with a warning.
 /// @param allowed  false: something that the plan does not show rules a published shortlist out
 std::shared_ptr<const search::Shortlist> shortlist_of(const std::vector<std::string>& option,
                                                       const model::ModelSource& source, const Tokenizer& tokenizer,

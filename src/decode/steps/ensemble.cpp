@@ -72,8 +72,8 @@ StepOutput EnsembleStep::step(Context& c, const StepInput& input) {
   for (const auto& step : steps_) {
     StepOutput output = step->step(c, of_each);
     logits.push_back(output.logits);
-    if (logits.size() == 1) first = std::move(output);
-    of_each.attention = false;  // only the first model's is used
+    if (logits.size() == 1) first = std::move(output), first.hidden = {};  // the models have no common states
+    of_each.attention = false;                                             // only the first model's is used
   }
   if (input.wanted != Wanted::nothing) first.logits = mean_log_probs(c, logits, weights_, mean_);
   return first;

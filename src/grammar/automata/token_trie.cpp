@@ -96,7 +96,7 @@ void TokenTrie::build() {
     Node& node = element(nodes_, n);
     longest_ = std::max(longest_, node.tokens > 0 ? bytes(ids(node)[0]).size() : 0);
     if (node.tokens > 0) {
-      node.most_plain_chars = static_cast<std::uint8_t>(plain_.chars(ids(node)[0]));
+      node.most_plain_chars = static_cast<std::uint8_t>(plain_beginning(ids(node)[0]));
       if (is_odd(ids(node)[0])) node.below |= odd;
     }
     for (const Node& child : children(node)) {
@@ -126,6 +126,18 @@ bool TokenTrie::is_odd(std::int32_t id) const {
            const auto value = static_cast<unsigned char>(byte);
            return value >= 0x80 || plain_.chars()[value];
          });
+}
+
+// The characters before the first one of ASCII that is not plain. All others beyond ASCII count: see `odd`.
+std::int64_t TokenTrie::plain_beginning(std::int32_t id) const {
+  if (std::ssize(bytes(id)) > PlainTokens::longest) return 0;
+  std::int64_t chars = 0;
+  for (const char byte : bytes(id)) {
+    const auto value = static_cast<unsigned char>(byte);
+    if (value < 0x80 && !plain_.chars()[value]) break;
+    if ((value & 0xc0) != 0x80) ++chars;
+  }
+  return chars;
 }
 
 const TokenTrie::Node* TokenTrie::child(const Node& node, unsigned char byte) const {

@@ -34,7 +34,7 @@ class TokenTrie {
     std::int32_t first_token = 0, tokens = 0;  ///< the tokens in ids() that end here; several may have the same bytes
     std::uint16_t children = 0;
     std::uint8_t byte = 0;
-    std::uint8_t most_plain_chars = 0;  ///< of the plain tokens here and below
+    std::uint8_t most_plain_chars = 0;  ///< that a token here or below begins with, if it is not long
   };
   std::span<const Node> nodes() const { return nodes_; }
   const Node& node(std::int32_t n) const { return element(nodes_, n); }
@@ -62,6 +62,7 @@ class TokenTrie {
  private:
   void build();
   bool is_odd(std::int32_t id) const;
+  std::int64_t plain_beginning(std::int32_t id) const;
 
   CharSet alphabet_;
   std::vector<std::string> bytes_;

@@ -219,6 +219,8 @@ void search_aside(const CallPtr& call, const SearchRequest& r, const ModelPtr& m
               .forbidden = static_cast<std::int32_t>(r.forbidden),
               .others = static_cast<std::int32_t>(r.others)};
   set_proposals(r, draft, q);
+  if (q.speculative.on() || !r.regex.empty() || !r.json_schema.empty())
+    q.plan.shortlist = nullptr;  // it goes with neither
   check_search(bounds, m->model(), q);
   set_form(r, m, call->warnings, q.plan);
   const Ending ending(call, q);

@@ -96,8 +96,41 @@ TEST(Constraint, MasksAreThoseOfTheDefinition) {
   }
 }
 
-// Masks of plain text are found without following each token. All tokens are followed here: one may come exactly if the
-// shortest ending after it has no more tokens than are left then.
+// All tokens are followed here: one may come exactly if the shortest ending after it has no more tokens than are left then.
+void expect_masks_of_the_definition(const std::shared_ptr<const TokenTrie>& trie, const std::string& schema,
+                                    RandomSequence& random) {
+  const Constraint c(json_schema_grammar(schema), trie);
+  const auto ends_within = [&](std::vector<std::int32_t> text, std::int64_t left) {
+    for (; left >= 0; --left) {
+      const Constraint::Allowed allowed = c.after(text, 1000);
+      if (!allowed.possible || allowed.complete) return allowed.possible;
+      text.push_back(allowed.shortest);
+    }
+    return false;
+  };
+  for (int text = 0; text < 6; ++text) {
+    std::vector<std::int32_t> so_far;
+    std::int64_t left = text < 3 ? 1000 : c.least_tokens() + static_cast<std::int64_t>(random.below(8));
+    for (int steps = 0; steps < 12; ++steps, --left) {
+      const Constraint::Allowed allowed = c.after(so_far, left);
+      ASSERT_TRUE(allowed.possible);
+      std::vector<std::int32_t> next;
+      for (std::int32_t id = 0; id < trie->size(); ++id) {
+        const bool set = may_follow(allowed, id);
+        std::vector<std::int32_t> longer = so_far;
+        longer.push_back(id);
+        EXPECT_EQ(set, !trie->bytes(id).empty() && ends_within(longer, left - 1))
+            << schema << " token " << id << " '" << trie->bytes(id) << "' with " << left << " left";
+        if (set) next.push_back(id);
+      }
+      EXPECT_EQ(static_cast<std::int64_t>(next.size()), allowed.count);
+      if (next.empty()) break;
+      so_far.push_back(next[random.below(next.size())]);
+    }
+  }
+}
+
+// Masks of plain text are found without following each token.
 TEST(Constraint, MasksOfPlainTextAreThoseOfTheDefinition) {
   std::vector<std::string> list = vocabulary(300, 7);
   for (const char* more : {"\u00e9t\u00e9", "\u4e2d\u6587", "a\u2028", "\U0001f600b", "word", "words", "arn", "\",\"b"})
@@ -120,36 +153,21 @@ TEST(Constraint, MasksOfPlainTextAreThoseOfTheDefinition) {
         R"({"type":"string","pattern":"x.*:","minLength":5,"maxLength":36})",
         R"({"type":"object","additionalProperties":{"type":"integer"},"properties":{"word":{"type":"string"}}})",
         R"({"type":"array","items":{"type":"string","maxLength":3},"minItems":2})"}) {
-    const Constraint c(json_schema_grammar(schema), trie);
-    const auto ends_within = [&](std::vector<std::int32_t> text, std::int64_t left) {
-      for (; left >= 0; --left) {
-        const Constraint::Allowed allowed = c.after(text, 1000);
-        if (!allowed.possible || allowed.complete) return allowed.possible;
-        text.push_back(allowed.shortest);
-      }
-      return false;
-    };
-    for (int text = 0; text < 6; ++text) {
-      std::vector<std::int32_t> so_far;
-      std::int64_t left = text < 3 ? 1000 : c.least_tokens() + static_cast<std::int64_t>(random.below(8));
-      for (int steps = 0; steps < 12; ++steps, --left) {
-        const Constraint::Allowed allowed = c.after(so_far, left);
-        ASSERT_TRUE(allowed.possible);
-        std::vector<std::int32_t> next;
-        for (std::int32_t id = 0; id < trie->size(); ++id) {
-          const bool set = may_follow(allowed, id);
-          std::vector<std::int32_t> longer = so_far;
-          longer.push_back(id);
-          EXPECT_EQ(set, !trie->bytes(id).empty() && ends_within(longer, left - 1))
-              << schema << " token " << id << " '" << trie->bytes(id) << "' with " << left << " left";
-          if (set) next.push_back(id);
-        }
-        EXPECT_EQ(static_cast<std::int64_t>(next.size()), allowed.count);
-        if (next.empty()) break;
-        so_far.push_back(next[random.below(next.size())]);
-      }
-    }
+    expect_masks_of_the_definition(trie, schema, random);
   }
+}
+
+// Where plain tokens are short, others are followed beyond them: here `ab"`, which ends a string that `a"` may not end yet.
+TEST(Constraint, TokensThatAreLongerThanAnyPlainOneAreFollowed) {
+  std::vector<std::string> list;
+  for (char c = 0x20; c < 0x7f; ++c) list.emplace_back(1, c);
+  for (const char* more : {"ab\"", "a\"", "abc\"", "\"a\"", "ab\",", "ab\\n"}) list.emplace_back(more);
+  const auto trie = std::make_shared<TokenTrie>(list);
+  RandomSequence random(9, 6);
+  for (const std::string schema :
+       {R"({"type":"string","minLength":2})", R"({"type":"string","minLength":3,"maxLength":4})",
+        R"({"type":"array","items":{"type":"string","minLength":2}})", R"({"type":"string","pattern":"^[a-c]{2,9}$"})"})
+    expect_masks_of_the_definition(trie, schema, random);
 }
 
 // For every length that the shortest text fits, a greedy search over random logits ends in an allowed text; with one

@@ -50,6 +50,17 @@ std::int64_t plain_chars(const std::string& bytes) {
   return plain ? std::ssize(points) : 0;
 }
 
+// How many characters come before the first one of ASCII that is not plain.
+std::int64_t plain_beginning(const std::string& bytes) {
+  if (bytes.size() > 32) return 0;
+  std::int64_t chars = 0;
+  for (const char byte : bytes) {
+    if ((byte >= 0 && byte < 0x20) || byte == '"' || byte == '\\' || byte == 0x7f) break;
+    if ((static_cast<unsigned char>(byte) & 0xc0) != 0x80) ++chars;
+  }
+  return chars;
+}
+
 bool has(std::span<const std::uint64_t> mask, std::size_t id) {
   return (mask[id / 64] >> (id % 64) & 1) != 0;
 }
@@ -126,7 +137,7 @@ TEST(TokenTrie, KnowsWhatIsBelowEachNode) {
     TokenTrie::ByteSet below = 0;
     for (const std::string& token : list) {
       if (token.empty() || !token.starts_with(bytes)) continue;
-      most = std::max(most, plain_chars(token));
+      most = std::max(most, plain_beginning(token));
       const bool tells = std::any_of(token.begin(), token.end(),
                                      [](char c) { return (c >= 0 && c < 0x20) || c == '"' || c == '\\' || c == 0x7f; });
       if (plain_chars(token) == 0 && !tells && token.size() <= 32) below |= TokenTrie::odd;

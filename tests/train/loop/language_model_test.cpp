@@ -83,7 +83,7 @@ TEST(LanguageModel, TheValidationLossIsTheMeanOverConsecutiveBlocks) {
   const auto m = build_model(o.model, *tokenizer);
   m->parameters().initialise(7);
   Optimizer optimizer(m->parameters(), optimizer_options(o.learning));
-  Workers workers(*m, optimizer, workers_options(o));
+  Workers workers(*m, optimizer, workers_options(o, *m));
   const Evaluation e = workers.evaluate(validation_batches(o, tokenizer));
 
   const std::vector<std::int32_t> ids = tokenizer->encode(file_text(text.dir.path("valid")));

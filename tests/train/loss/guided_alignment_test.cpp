@@ -45,7 +45,7 @@ struct Scene {
     TrainOptions o = guided(dir);
     o.model.dropout = 0;
     o.data.max_tokens = 300;
-    WorkersOptions w = workers_options(o);
+    WorkersOptions w = workers_options(o, *build_model(o.model, *tokenizer));
     w.threads = w.parts = 1;
     w.clip_norm = 0;
     w.loss.label_smoothing = 0;
