@@ -89,7 +89,7 @@ class TranslateOptions(TypedDict, total=False):
     shortlist: Paths
     """vocabulary shortlist: Marian's binary file (lex.*.bin), or a table made by `tril shortlist`, which may be
     followed by the number of most frequent tokens (100), the number of translations of each source token (100) and
-    their minimum probability (0); none: all tokens; unset: the lex.*.bin beside a Marian model's weights, if there is
+    their minimum probability (0); none: all tokens; unset: the lex.*.bin in a Marian model's directory, if there is
     one"""
 
     beam_size: int
@@ -578,6 +578,10 @@ class ServeOptions(TypedDict, total=False):
     adapter: Paths
     """PEFT adapters (LoRA, rsLoRA, DoRA): NAME=DIR for the first model, MODEL:NAME=DIR for another; DIR may also be
     OWNER/NAME on the hub; a request with "model": "MODEL:NAME" uses one"""
+
+    shortlist: Paths
+    """vocabulary shortlist of a model that translates: NAME=FILE, a binary file (lex.*.bin) or a table made by `tril
+    shortlist`; NAME=none: all tokens; unset: the lex.*.bin in a Marian model's directory, if there is one"""
 
     precision: Literal["fp32", "bf16", "int8", "int4", "blocks"]
     """precision of the weights; unset: as the directory stores them"""

@@ -32,7 +32,7 @@ void add_attention_fields(Fields& f, TranslationSetup& o) {
   f.add("shortlist", &o.shortlist,
         "vocabulary shortlist: Marian's binary file (lex.*.bin), or a table made by `tril shortlist`, which may be "
         "followed by the number of most frequent tokens (100), the number of translations of each source token (100) "
-        "and their minimum probability (0); none: all tokens; unset: the lex.*.bin beside a Marian model's weights, if "
+        "and their minimum probability (0); none: all tokens; unset: the lex.*.bin in a Marian model's directory, if "
         "there is one")
       .value_name("FILE [FIRST [BEST [P]]]");
 }

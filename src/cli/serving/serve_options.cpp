@@ -37,7 +37,7 @@ Fields fields_of(ServeOptions& o) {
   f.add(
        "shortlist", &o.shortlists,
        "vocabulary shortlist of a model that translates: NAME=FILE, a binary file (lex.*.bin) or a table made by `tril "
-       "shortlist`; NAME=none: all tokens; unset: the lex.*.bin beside a Marian model's weights, if there is one")
+       "shortlist`; NAME=none: all tokens; unset: the lex.*.bin in a Marian model's directory, if there is one")
       .value_name("NAME=FILE");
   precision_field(
       f.add("precision", &o.decoding.precision, "precision of the weights; unset: as the directory stores them"));

@@ -217,7 +217,7 @@ TEST_F(ServingOnDemand, AnUnloadWaitsForRunningRequests) {
   // A request for a model on its way out waits until it is loaded again.
   std::thread back([&] { translate("a"); });
   EXPECT_TRUE(soon([&] { return status(0).waiting == 1; }));
-  EXPECT_EQ(running->engine().running(), 0u) << "it exists still";
+  EXPECT_TRUE(soon([&] { return running->engine().running() == 0; })) << "it exists still";
   running.reset();
   client.join();
   back.join();
