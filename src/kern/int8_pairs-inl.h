@@ -14,10 +14,10 @@
 #include "hwy/highway.h"
 #include "kern/int8-inl.h"
 
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
+
 HWY_BEFORE_NAMESPACE();
 namespace tril::kern::HWY_NAMESPACE {
-
-#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
 
 /// Vectors of bytes, and of the sums of their columns.
 struct ByteVectors {
@@ -229,11 +229,15 @@ struct PairedProducts {
   }
 };
 
-#else
-using PairedProducts = WidenedProducts;
-#endif
-
 }  // namespace tril::kern::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
+
+#else
+
+namespace tril::kern::HWY_NAMESPACE {
+using PairedProducts = WidenedProducts;
+}  // namespace tril::kern::HWY_NAMESPACE
+
+#endif
 
 #endif  // TRIL_KERN_INT8_PAIRS_INL_H_
