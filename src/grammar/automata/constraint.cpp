@@ -27,7 +27,7 @@ constexpr std::int64_t cannot_be_spelt = std::numeric_limits<std::int64_t>::max(
 // What the automaton over bytes says of tokens.
 class Constraint::Automaton {
  public:
-  Automaton(Grammar grammar, std::shared_ptr<const TokenTrie> tokens)
+  Automaton(Grammar grammar, const std::shared_ptr<const TokenTrie>& tokens)
       : Automaton(near_grammars(grammar, lengths(*tokens)), grammar, tokens) {}
 
   ByteAutomaton& bytes() { return bytes_; }
