@@ -74,16 +74,8 @@ HWY_INLINE IntVec AddWide(IntVec sum, ByteVec w, const std::int8_t* q) {
   return IntVec(vdotq_s32(sum.raw, vreinterpretq_s8_u8(w.raw), vreinterpretq_s8_u8(x.raw)));
 #endif
 #elif HWY_ARCH_X86
-  using V16 = hn::Vec<Pairs>;
-#if HWY_TARGET == HWY_AVX3
-  const auto multiply = [](ByteVec u, ByteVec by) HWY_ATTR { return V16{_mm512_maddubs_epi16(u.raw, by.raw)}; };
-#elif HWY_TARGET == HWY_AVX2
-  const auto multiply = [](ByteVec u, ByteVec by) HWY_ATTR { return V16{_mm256_maddubs_epi16(u.raw, by.raw)}; };
-#else
-  const auto multiply = [](ByteVec u, ByteVec by) HWY_ATTR { return V16{_mm_maddubs_epi16(u.raw, by.raw)}; };
-#endif
   static_assert(Style<Format>::pairs, "other formats go through AddWords");
-  auto sum16 = hn::Add(hn::BitCast(d16, sum), multiply(w, x));
+  auto sum16 = hn::Add(hn::BitCast(d16, sum), PairsOfBytes(w, x));
   __asm__(""
           : "+v"(sum16.raw));  // otherwise GCC multiplies everything first, to add in a tree, and runs out of registers
   return hn::BitCast(d, sum16);

@@ -120,6 +120,21 @@ HWY_INLINE IntVec AddPairs(IntVec sum, V16 x, V16 w) {
 #endif
 }
 
+#if HWY_ARCH_X86
+/// The sums of two neighbouring products of bytes, u unsigned and x signed, for each 16-bit lane. They saturate.
+template <class VBytes>
+HWY_INLINE auto PairsOfBytes(VBytes u, VBytes x) {
+  using V16 = hn::Vec<hn::Repartition<std::int16_t, Ints>>;
+#if HWY_TARGET == HWY_AVX3
+  return V16{_mm512_maddubs_epi16(u.raw, x.raw)};
+#elif HWY_TARGET == HWY_AVX2
+  return V16{_mm256_maddubs_epi16(u.raw, x.raw)};
+#else
+  return V16{_mm_maddubs_epi16(u.raw, x.raw)};
+#endif
+}
+#endif
+
 /// Products of 16-bit pairs, which every processor has.
 struct WidenedProducts {
   static constexpr const BlockKernels& blocks = kBlocksInPairs;

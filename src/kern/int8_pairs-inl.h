@@ -19,61 +19,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace tril::kern::HWY_NAMESPACE {
 
-/// Vectors of bytes, and of the sums of their columns.
-struct ByteVectors {
-#if HWY_TARGET == HWY_AVX2
-  using V = __m256i;
-  /// kMostRows rows by kVecs vectors at a time: eight sums, and room for what they are made of.
-  static constexpr std::size_t kMostRows = 4, kVecs = 2, kPasses = 2, kStep = 32;
-  static HWY_INLINE V load(const void* p) {
-    return _mm256_loadu_si256(static_cast<const V*>(p));
-  }
-  static HWY_INLINE void store(V v, void* p) {
-    _mm256_storeu_si256(static_cast<V*>(p), v);
-  }
-  static HWY_INLINE V all(std::int32_t x) {
-    return _mm256_set1_epi32(x);
-  }
-  static HWY_INLINE V all_words(std::int16_t x) {
-    return _mm256_set1_epi16(x);
-  }
-  static HWY_INLINE V flipped(V w, V signs) {
-    return _mm256_xor_si256(w, signs);
-  }
-  static HWY_INLINE V add(V a, V b) {
-    return _mm256_add_epi32(a, b);
-  }
-  static HWY_INLINE V product(V w, V x, V ones) {
-    return _mm256_madd_epi16(_mm256_maddubs_epi16(w, x), ones);
-  }
-#else
-  using V = __m512i;
-  static constexpr std::size_t kMostRows = 8, kVecs = 2, kPasses = 1, kStep = int8_tile_bytes;
-  static HWY_INLINE V load(const void* p) {
-    return _mm512_loadu_si512(p);
-  }
-  static HWY_INLINE void store(V v, void* p) {
-    _mm512_storeu_si512(p, v);
-  }
-  static HWY_INLINE V all(std::int32_t x) {
-    return _mm512_set1_epi32(x);
-  }
-  static HWY_INLINE V all_words(std::int16_t x) {
-    return _mm512_set1_epi16(x);
-  }
-  static HWY_INLINE V flipped(V w, V signs) {
-    return _mm512_xor_si512(w, signs);
-  }
-  static HWY_INLINE V add(V a, V b) {
-    return _mm512_add_epi32(a, b);
-  }
-  static HWY_INLINE V product(V w, V x, V ones) {
-    return _mm512_madd_epi16(_mm512_maddubs_epi16(w, x), ones);
-  }
-#endif
-  static constexpr std::size_t kColumns = sizeof(V) / 4;
-};
-
 /// What follows the `depth` bytes of a rounded row.
 struct RestOfRow {
   std::int32_t correction;  ///< -128 times the sum of the row
@@ -101,7 +46,7 @@ struct PairedProducts {
   static void end() {}
   /// As WidenedProducts::steps.
   static constexpr std::size_t steps(std::size_t rows, std::size_t deep) {
-    return (rows + Vectors::kMostRows - 1) / Vectors::kMostRows * Vectors::kPasses * deep;
+    return (rows + kMostRows - 1) / kMostRows * kPasses * deep;
   }
 
   /// Divides the large pairs of a row, and writes their rests and the sum after it.
@@ -144,65 +89,69 @@ struct PairedProducts {
   static HWY_NOINLINE void block(const std::int8_t* a, std::size_t a_stride, const std::uint8_t* b, std::size_t deep,
                                  std::size_t rows, const std::int32_t*, std::int32_t* HWY_RESTRICT c, Ahead& ahead) {
     for (std::size_t i = 0, n; i < rows; i += n) {
-      n = smaller(rows - i, Vectors::kMostRows);
+      n = smaller(rows - i, kMostRows);
       rows_of<1>(n, a + i * a_stride, a_stride, b, deep, c + i * 32, ahead);
     }
     for (std::size_t i = 0; i < rows; ++i) add_rest(a + i * a_stride, b, deep, c + i * 32);
   }
 
  private:
-  using Vectors = ByteVectors;
-  using V = Vectors::V;
+  using Bytes = hn::Repartition<std::uint8_t, Ints>;
+  using ByteVec = hn::Vec<Bytes>;
+  static constexpr std::size_t kColumns = hn::MaxLanes(Ints());
+  // kMostRows rows by kVecs vectors at a time, and room in the registers for what they are made of: AVX2 passes over each tile of 16
+  // columns, AVX-512 over both at once.
+  static constexpr std::size_t kVecs = 2, kPasses = 16 / kColumns, kMostRows = kPasses == 2 ? 4 : 8;
+  static constexpr std::size_t kStep = kPasses == 2 ? 32 : int8_tile_bytes;  // from one vector of weights to the next
+
+  /// w + 128 for the columns of a vector.
+  static HWY_INLINE ByteVec unsigned_at(const std::uint8_t* w) {
+    return hn::Xor(hn::LoadU(Bytes(), w), hn::Set(Bytes(), 0x80));
+  }
+  /// sum + the products of w + 128 and four values of x.
+  static HWY_INLINE IntVec added(IntVec sum, ByteVec w, std::int32_t four) {
+    const hn::Repartition<std::int16_t, Ints> words;
+    sum = AddPairs(sum, PairsOfBytes(w, hn::BitCast(Bytes(), hn::Set(Ints(), four))), hn::Set(words, 1));
+    __asm__("" : "+v"(sum.raw));  // otherwise GCC adds in a tree, and runs out of registers
+    return sum;
+  }
 
   template <std::size_t kRows>
   static HWY_INLINE void rows_of(std::size_t rows, const std::int8_t* a, std::size_t a_stride, const std::uint8_t* b,
                                  std::size_t deep, std::int32_t* HWY_RESTRICT c, Ahead& ahead) {
-    if constexpr (kRows < Vectors::kMostRows)
+    if constexpr (kRows < kMostRows)
       if (rows > kRows) return rows_of<kRows + 1>(rows, a, a_stride, b, deep, c, ahead);
-    for (std::size_t pass = 0; pass < Vectors::kPasses; ++pass)
+    for (std::size_t pass = 0; pass < kPasses; ++pass)
       some_rows<kRows>(a, a_stride, b + pass * int8_tile_bytes, deep, c + pass * 16, ahead);
-  }
-
-  static HWY_INLINE V added(V sum, V products) {
-    sum = Vectors::add(sum, products);
-#if HWY_TARGET == HWY_AVX2
-    __asm__("" : "+x"(sum));  // otherwise GCC adds in a tree, and runs out of registers
-#else
-    __asm__("" : "+v"(sum));
-#endif
-    return sum;
   }
 
   template <std::size_t kRows>
   static HWY_NOINLINE void some_rows(const std::int8_t* a, std::size_t a_stride, const std::uint8_t* b,
                                      std::size_t deep, std::int32_t* HWY_RESTRICT c, Ahead& to_come) {
     Ahead ahead = to_come;
-    const V ones = Vectors::all_words(1), signs = Vectors::all(static_cast<std::int32_t>(0x80808080));
-    V sums[kRows][Vectors::kVecs];
+    const Ints d;
+    IntVec sums[kRows][kVecs];
     for (std::size_t r = 0; r < kRows; ++r)
-      for (std::size_t v = 0; v < Vectors::kVecs; ++v)
-        sums[r][v] = Vectors::all(RestOfRow::of(a + r * a_stride, deep * int8_tile_depth).correction);
+      for (std::size_t v = 0; v < kVecs; ++v)
+        sums[r][v] = hn::Set(d, RestOfRow::of(a + r * a_stride, deep * int8_tile_depth).correction);
     for (std::size_t l = 0; l < deep; ++l, a += int8_tile_depth, b += 2 * int8_tile_bytes) {
       ahead.step();
       for (std::size_t p = 0; p < 16; ++p) {
-        V w[Vectors::kVecs];
+        ByteVec w[kVecs];
 #pragma GCC unroll 2
-        for (std::size_t v = 0; v < Vectors::kVecs; ++v)
-          w[v] = Vectors::flipped(Vectors::load(b + p * 64 + v * Vectors::kStep), signs);
+        for (std::size_t v = 0; v < kVecs; ++v) w[v] = unsigned_at(b + p * 64 + v * kStep);
 #pragma GCC unroll 8
         for (std::size_t r = 0; r < kRows; ++r) {
           std::int32_t four;
           std::memcpy(&four, a + r * a_stride + p * 4, sizeof(four));
-          const V x = Vectors::all(four);
 #pragma GCC unroll 2
-          for (std::size_t v = 0; v < Vectors::kVecs; ++v)
-            sums[r][v] = added(sums[r][v], Vectors::product(w[v], x, ones));
+          for (std::size_t v = 0; v < kVecs; ++v) sums[r][v] = added(sums[r][v], w[v], four);
         }
       }
     }
     to_come = ahead;
     for (std::size_t r = 0; r < kRows; ++r)
-      for (std::size_t v = 0; v < Vectors::kVecs; ++v) Vectors::store(sums[r][v], c + r * 32 + v * Vectors::kColumns);
+      for (std::size_t v = 0; v < kVecs; ++v) hn::StoreU(sums[r][v], d, c + r * 32 + v * kColumns);
   }
 
   static HWY_INLINE void add_rest(const std::int8_t* row, const std::uint8_t* b, std::size_t deep,
@@ -210,22 +159,20 @@ struct PairedProducts {
     const std::size_t depth = deep * int8_tile_depth;
     const RestOfRow& rest = RestOfRow::of(row, depth);
     if (rest.count == 0) return;
-    constexpr std::size_t vecs = 32 / Vectors::kColumns;
-    const V ones = Vectors::all_words(1), signs = Vectors::all(static_cast<std::int32_t>(0x80808080));
-    V sums[vecs];
-    for (std::size_t v = 0; v < vecs; ++v) sums[v] = Vectors::load(c + v * Vectors::kColumns);
+    constexpr std::size_t vecs = 32 / kColumns;
+    const Ints d;
+    IntVec sums[vecs];
+    for (std::size_t v = 0; v < vecs; ++v) sums[v] = hn::LoadU(d, c + v * kColumns);
     for (std::uint32_t i = 0; i < rest.count; ++i) {
       const std::size_t group = rest.groups()[i];
       const std::uint8_t* const at = b + group / 16 * 2 * int8_tile_bytes + group % 16 * 64;
-      const V x = Vectors::all(rest.rests(depth)[i]);
 #pragma GCC unroll 4
       for (std::size_t v = 0; v < vecs; ++v) {
-        const std::size_t tile = v * Vectors::kColumns / 16, column = v * Vectors::kColumns % 16;
-        const V w = Vectors::flipped(Vectors::load(at + tile * int8_tile_bytes + column * 4), signs);
-        sums[v] = Vectors::add(sums[v], Vectors::product(w, x, ones));
+        const std::size_t tile = v * kColumns / 16, column = v * kColumns % 16;
+        sums[v] = added(sums[v], unsigned_at(at + tile * int8_tile_bytes + column * 4), rest.rests(depth)[i]);
       }
     }
-    for (std::size_t v = 0; v < vecs; ++v) Vectors::store(sums[v], c + v * Vectors::kColumns);
+    for (std::size_t v = 0; v < vecs; ++v) hn::StoreU(sums[v], d, c + v * kColumns);
   }
 };
 

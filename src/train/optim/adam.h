@@ -3,7 +3,7 @@
 //   m = b1 m + (1 - b1) g    v = b2 v + (1 - b2) g^2                                     [Kingma & Ba 2015, alg. 1]
 //   w = w - lr (m / (1 - b1^t)) / (sqrt(v / (1 - b2^t)) + eps)
 // Adam adds weight_decay * w to g; AdamW instead subtracts lr weight_decay w from w [Loshchilov & Hutter 2019, alg. 2].
-// A checkpoint keeps m ("moment1") and v ("moment2"), or for large matrices their 8-bit codes (adam_8bit.h).
+// A checkpoint keeps m ("moment1") and v ("moment2"), or for large matrices their 8-bit codes (adam_8bit.cpp).
 #pragma once
 
 #include "train/optim/update_rule.h"
