@@ -29,7 +29,9 @@ bool ShortlistStep::has_lists(const StepInput& input) const {
 
 // Makes parts_ those of the step's answers. A sentence's rows of the output matrix are kept while it is decoded.
 void ShortlistStep::choose_parts(Context& c, const StepInput& input, const StepOutput& whole) {
-  std::map<std::int32_t, Projection> current;
+  std::erase_if(projections_, [&](const auto& known) {
+    return std::find(input.sentences.begin(), input.sentences.end(), known.first) == input.sentences.end();
+  });
   parts_.clear();
   for (std::size_t r = 0; r < input.sentences.size(); ++r) {
     const std::int32_t sentence = input.sentences[r];
@@ -38,24 +40,23 @@ void ShortlistStep::choose_parts(Context& c, const StepInput& input, const StepO
       parts_.back().rows += answers;
       continue;
     }
-    const Projection& p = current[sentence] = projection(c, sentence, whole);
+    const Projection& p = projection(c, sentence, whole);
     parts_.push_back({.rows = answers, .w = p.weight, .b = p.bias});
     if (p.ids) parts_.back().ids = *p.ids;
   }
-  projections_ = std::move(current);
   std::erase_if(parts_, [](const ops::OutputPart& part) { return part.rows == 0; });
 }
 
-ShortlistStep::Projection ShortlistStep::projection(Context& c, std::int32_t sentence, const StepOutput& whole) {
+const ShortlistStep::Projection& ShortlistStep::projection(Context& c, std::int32_t sentence, const StepOutput& whole) {
   const IdList list = lists_->of(sentence);
-  if (!list) return {.ids = nullptr, .weight = whole.weight, .bias = whole.bias};
-  const auto known = projections_.find(sentence);
-  if (known != projections_.end() && known->second.ids == list) return known->second;
+  Projection& p = projections_[sentence];
+  if (!list) return p = {.ids = nullptr, .weight = whole.weight, .bias = whole.bias};
+  if (p.ids == list) return p;
   const Tensor ids = c.upload(*list);
-  Projection p{.ids = list, .weight = ops::select_rows(c, whole.weight, ids), .bias = {}};
+  Projection fresh{.ids = list, .weight = ops::select_rows(c, whole.weight, ids), .bias = {}};
   if (whole.bias)
-    p.bias = ops::rows_of(c, whole.bias.reshape({whole.bias.count(), 1}), ids).reshape({std::ssize(*list)});
-  return p;
+    fresh.bias = ops::rows_of(c, whole.bias.reshape({whole.bias.count(), 1}), ids).reshape({std::ssize(*list)});
+  return p = std::move(fresh);
 }
 
 void ShortlistStep::choose_columns() {

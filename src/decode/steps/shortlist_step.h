@@ -32,7 +32,7 @@ class ShortlistStep : public StepDecorator {
   };
   bool has_lists(const StepInput& input) const;
   void choose_parts(Context& c, const StepInput& input, const StepOutput& whole);
-  Projection projection(Context& c, std::int32_t sentence, const StepOutput& whole);
+  const Projection& projection(Context& c, std::int32_t sentence, const StepOutput& whole);
   void choose_columns();
   Tensor logits(Context& c, const StepOutput& whole) const;
 
