@@ -14,11 +14,22 @@ constexpr double allowed_share = 0.02, allowed_steps = 2;
 constexpr double assumed_agreement = 0.7, assumed_seconds_each = 0.1;
 // The chosen length and its neighbours, and steps without proposals, are measured again after this many steps.
 constexpr std::int64_t refresh = 64;
+// Of steps without proposals, before the first with some: all others are compared with them.
+constexpr std::int64_t first_steps = 3;
 
 }  // namespace
 
 ProposalLength::ProposalLength(std::int32_t most) : most_(most), agreed_(as_size(most)) {
   for (Times& t : times_) t.seconds.resize(as_size(most) + 1), t.tried.resize(as_size(most) + 1, -refresh);
+}
+
+void ProposalLength::Median::add(double x) {
+  last_[as_size(count_++ % std::ssize(last_))] = x;
+  std::array<double, std::tuple_size_v<decltype(last_)>> sorted = last_;
+  const auto end = sorted.begin() + std::min(count_, std::ssize(last_)),
+             middle = sorted.begin() + (end - sorted.begin() - 1) / 2;
+  std::nth_element(sorted.begin(), middle, end);
+  value_ = *middle;
 }
 
 ProposalLength::Times& ProposalLength::times_of(std::size_t rows) {
@@ -60,7 +71,7 @@ std::int32_t ProposalLength::best(const Times& t, std::int32_t least) const {
 
 std::int32_t ProposalLength::next(std::size_t rows) {
   const Times& t = times_of(rows);
-  if (!t.seconds[0].known()) return 0;
+  if (t.seconds[0].count() < first_steps) return 0;
   if (lost_ > allowed_steps * t.seconds[0].value() + allowed_share * all_) return 0;
   const std::int32_t chosen = best(t, 0);
   if (chosen == 0) return steps_ >= next_trial_ ? best(t, 1) : 0;
@@ -74,7 +85,7 @@ void ProposalLength::add(const Measured& step) {
   Times& t = times_of(step.proposed.size());
   ++steps_, all_ += step.seconds;
   t.tried[as_size(step.length)] = steps_;
-  if (!step.catches_up) t.seconds[as_size(step.length)].add_usual(step.seconds);
+  if (!step.catches_up) t.seconds[as_size(step.length)].add(step.seconds);
   if (step.length == 0 || !t.seconds[0].known()) return;
   for (const std::int32_t n : step.accepted)
     for (std::int32_t i = 0; i < step.length && i <= n; ++i) agreed_[as_size(i)].add(i < n ? 1 : 0);

@@ -1,10 +1,11 @@
 // How many tokens to propose at a time in speculative decoding (speculative.h), by measurement: the number that makes most
 // tokens per second. That is none where proposals are mostly wrong or the proposer is slow.
 //
-// Step times are measured for each length. Acceptance is measured by place: p_i is the share of the rows that had a proposal i
-// with which the model agreed, among those where it agreed with all before. A proposal that was not made counts as a
-// disagreement. A step of length k makes 1 + p_1 + p_1 p_2 + ... + p_1 ... p_k tokens of a row [Leviathan et al. 2023, section
-// 3.3, with a probability for each place]. Both are averages that forget, since texts change.
+// Step times are measured for each length. The median of the last ones counts: a step that another process has held up, even the
+// first one, does not decide. Acceptance is measured by place: p_i is the share of the rows that had a proposal i with which the
+// model agreed, among those where it agreed with all before. A proposal that was not made counts as a disagreement. A step of
+// length k makes 1 + p_1 + p_1 p_2 + ... + p_1 ... p_k tokens of a row [Leviathan et al. 2023, section 3.3, with a probability for
+// each place]. The averages forget, since texts change.
 //
 // A length that was not tried lately must be tried again, which may lose time. What is lost is counted, and nothing is proposed
 // while the loss exceeds the time of two steps plus 2% of the whole.
@@ -42,15 +43,26 @@ class ProposalLength {
   struct Mean {
     double sum = 0, weight = 0;
     void add(double x) { sum = sum * kept + x, weight = weight * kept + 1; }
-    /// Without most of what is far above the others: a step that another process has held up.
-    void add_usual(double x) { add(known() ? std::min(x, 2 * value()) : x); }
     bool known() const { return weight > 0; }
     double value() const { return sum / weight; }
     static constexpr double kept = 0.95;
   };
+  /// The median of the last values.
+  class Median {
+   public:
+    void add(double x);
+    std::int64_t count() const { return count_; }  ///< of all values so far
+    bool known() const { return count_ > 0; }
+    double value() const { return value_; }  ///< of two in the middle, the smaller one
+
+   private:
+    std::array<double, 15> last_{};
+    std::int64_t count_ = 0;
+    double value_ = 0;
+  };
   /// Measured with about the same number of rows.
   struct Times {
-    std::vector<Mean> seconds;        ///< by length
+    std::vector<Median> seconds;      ///< by length
     std::vector<std::int64_t> tried;  ///< the number of the last step with this length
   };
 

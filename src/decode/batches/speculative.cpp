@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/clock.h"
 #include "decode/batches/continuous_batch.h"
 #include "search/candidates.h"
 #include "search/sampling_search.h"
@@ -108,7 +107,7 @@ class SpeculativeSearch {
 
   // A step whose length is chosen, if it may be, by the times and the acceptance of those before.
   void timed_step(Context& c) {
-    const double begun = seconds_now();
+    const double begun = from_->seconds();
     length_ = from_->length ? from_->length->next(live_.size()) : from_->most;
     const auto any = [&](auto is) { return std::any_of(live_.begin(), live_.end(), is); };
     const bool drafts = length_ > 0 && from_->proposer.has_model();
@@ -117,7 +116,7 @@ class SpeculativeSearch {
     const bool catches_up = drafts && any([](const Sentence& s) { return s.known > s.drafted + 2; });
     propose(c);
     accept(read(c));
-    if (from_->length && !reads_prompt) measure(seconds_now() - begun, catches_up);
+    if (from_->length && !reads_prompt) measure(from_->seconds() - begun, catches_up);
   }
 
   // Room is left for the model's own token after the proposals.

@@ -6,9 +6,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
+#include "base/clock.h"
 #include "decode/batches/decode.h"
 #include "decode/batches/proposal_length.h"
 #include "decode/batches/proposer.h"
@@ -22,9 +24,10 @@ void check_speculative(const SearchPlan& options);
 /// The source of proposals, and counts of their use.
 struct Proposals {
   Proposer& proposer;
-  std::int32_t most;                 ///< tokens at a time
-  Speculation& counts;               ///< updated
-  ProposalLength* length = nullptr;  ///< chooses fewer than `most`, and is updated; null: always `most`
+  std::int32_t most;                              ///< tokens at a time
+  Speculation& counts;                            ///< updated
+  ProposalLength* length = nullptr;               ///< chooses fewer than `most`, and is updated; null: always `most`
+  std::function<double()> seconds = seconds_now;  ///< the clock by which `length` compares steps
 };
 
 /// Like decode() (decode.h), for greedy search with proposals.

@@ -21,7 +21,8 @@ struct Simulated {
 
 class Simulation {
  public:
-  explicit Simulation(std::int32_t most = 8, std::size_t rows = 1) : most_(most), rows_(rows), length_(most) {}
+  explicit Simulation(std::int32_t most = 8, std::size_t rows = 1, std::uint64_t seed = 3)
+      : most_(most), rows_(rows), length_(most), random_(seed, 7) {}
 
   // Makes so many tokens of each row, or a few more; returns the seconds. A fixed length asks for nothing.
   double make(const Simulated& s, std::int64_t tokens, std::int32_t fixed = -1) {
@@ -48,7 +49,7 @@ class Simulation {
   std::int32_t most_;
   std::size_t rows_;
   ProposalLength length_;
-  RandomSequence random_{3, 7};
+  RandomSequence random_;
   std::int64_t steps_ = 0, asked_ = 0;
 };
 
@@ -58,9 +59,15 @@ TEST(ProposalLength, IsAsFastAsTheBestFixedOne) {
       for (const double each : {0.0, 0.02, 0.1, 0.3})
         for (const double noise : {0.0, 0.2}) {
           const Simulated s{.agreement = agreement, .each = each, .noise = noise};
-          double best = 1e9;
-          for (std::int32_t k = 0; k <= 8; ++k) best = std::min(best, Simulation(8, rows).make(s, 5000, k));
-          EXPECT_LT(Simulation(8, rows).make(s, 5000), 1.12 * best)
+          // Over several texts, since chance decides how fast one is.
+          const auto seconds = [&](std::int32_t fixed) {
+            double all = 0;
+            for (std::uint64_t seed = 0; seed < 4; ++seed) all += Simulation(8, rows, seed).make(s, 2000, fixed);
+            return all;
+          };
+          double best = seconds(0);
+          for (std::int32_t k = 1; k <= 8; ++k) best = std::min(best, seconds(k));
+          EXPECT_LT(seconds(-1), 1.15 * best)
               << fmt::format("{} rows, agreement {}, {} each, noise {}", rows, agreement, each, noise);
         }
 }
@@ -80,10 +87,12 @@ TEST(ProposalLength, LosesLittleWhereNothingIsAccepted) {
 TEST(ProposalLength, FollowsTheText) {
   const Simulated copied{.agreement = 0.97, .each = 0.05}, own{.agreement = 0.02, .each = 0.4};
   Simulation search;
-  for (int i = 0; i < 5; ++i) {
+  double all = 0;
+  for (int i = 0; i < 10; ++i) {
     EXPECT_LT(search.make(own, 2000), 1.05 * 2000);
-    EXPECT_LT(search.make(copied, 2000), 0.4 * 2000) << i;
+    all += search.make(copied, 2000);
   }
+  EXPECT_LT(all, 10 * 0.35 * 2000);
 }
 
 TEST(ProposalLength, ProposalsThatAreSeldomThereCostNothing) {
@@ -133,6 +142,32 @@ TEST(ProposalLength, OneSlowStepIsForgotten) {
     length.add({k, proposed, none, 1 + 0.5 * k});
   }
   EXPECT_EQ(length.next(1), 0);
+}
+
+// Not even the first one of its length, with proposals or without: with every fifth step held up, as in a shared machine, useless
+// proposals cost as little as without.
+TEST(ProposalLength, SlowFirstStepsAreForgotten) {
+  for (const bool plain_is_slow : {false, true})
+    for (const double agreement : {0.0, 0.9}) {
+      ProposalLength length(4);
+      RandomSequence random(1, 5);
+      std::int64_t plain = 0, others = 0;
+      double usual = 0, tokens = 0;  // the seconds without what held steps up
+      for (int i = 0; i < 1000; ++i) {
+        const std::int32_t k = length.next(4);
+        const std::int64_t number = k == 0 ? plain++ : others++;
+        const bool held_up = (number == 0 && (k == 0) == plain_is_slow) || i % 5 == 4;
+        const std::vector<std::int32_t> proposed(4, k);
+        std::vector<std::int32_t> accepted(4, 0);
+        for (std::int32_t& n : accepted)
+          while (n < k && random.uniform() < agreement) ++n;
+        const double seconds = 1 + 0.2 * k;
+        usual += seconds;
+        for (const std::int32_t n : accepted) tokens += 1 + n;
+        length.add({k, proposed, accepted, held_up ? 4 * seconds : seconds});
+      }
+      EXPECT_LT(4 * usual / tokens, agreement > 0 ? 0.6 : 1.03) << fmt::format("{} {}", plain_is_slow, agreement);
+    }
 }
 
 }  // namespace

@@ -3,11 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <functional>
 #include <map>
 #include <set>
-#include <thread>
 #include <utility>
 
 #include "decode/batches/parallel.h"
@@ -184,24 +182,29 @@ TEST(Speculative, MeasuredLengthsLeaveGreedySearchAsItIs) {
 // A draft that takes long to read its prompt.
 class SlowAtFirst : public HalfRight {
  public:
-  using HalfRight::HalfRight;
+  SlowAtFirst(const Found& expected, std::vector<std::size_t> given, double& seconds)
+      : HalfRight(expected, std::move(given)), seconds_(&seconds) {}
   bool has_model() const override { return true; }
   void propose(Context& c, const Drafts& rows, std::vector<Ids>& proposals) override {
-    if (!std::exchange(began_, true)) std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    if (!std::exchange(began_, true)) *seconds_ += 300;
     HalfRight::propose(c, rows, proposals);
   }
 
  private:
+  double* seconds_;
   bool began_ = false;
 };
 // A model whose steps take as long for several tokens as for one.
 class SlowVerifier : public TreeVerifier {
  public:
-  using TreeVerifier::TreeVerifier;
+  SlowVerifier(const testing::TreeModel& model, double& seconds) : TreeVerifier(model), seconds_(&seconds) {}
   StepOutput step(Context& c, const StepInput& input) override {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    *seconds_ += 1;
     return TreeVerifier::step(c, input);
   }
+
+ private:
+  double* seconds_;
 };
 TEST(Speculative, ReadingThePromptIsNoMeasure) {
   Arena arena;
@@ -212,11 +215,14 @@ TEST(Speculative, ReadingThePromptIsNoMeasure) {
   o.eos_ids = {eos};
   testing::TreeStep plain(model);
   const Found expected = decode(c, plain, {requests, o});
-  SlowVerifier step(model);
-  SlowAtFirst proposer(expected, {4});
+  double now = 0;  // passes only where the model and the draft say so
+  SlowVerifier step(model, now);
+  SlowAtFirst proposer(expected, {4}, now);
   Speculation counts;
   ProposalLength length(8);
-  expect_tokens(decode_speculatively(c, step, {proposer, 8, counts, &length}, {requests, o, 0, {}}), expected);
+  expect_tokens(
+      decode_speculatively(c, step, {proposer, 8, counts, &length, [&] { return now; }}, {requests, o, 0, {}}),
+      expected);
   EXPECT_GT(counts.proposed, 100) << "no more is proposed after the first time";
 }
 
