@@ -46,9 +46,7 @@ void ContinuousSession::join(std::span<const Arrival> arrivals) {
     current_.insert(a.sentence);
     sentences.push_back(a.sentence);
     adapters.push_back(a.request.adapter);
-    lists.push_back(a.options->shortlist
-                        ? std::make_shared<std::vector<std::int32_t>>(a.options->shortlist->of(a.source, a.request))
-                        : nullptr);
+    lists.push_back(a.options->shortlist ? a.options->shortlist->of(a.source, a.request) : nullptr);
     if (model.has_encoder()) sources.push_back(a.source);
   }
   try {

@@ -114,8 +114,7 @@ std::vector<std::vector<Hypothesis>> Session::decode(std::span<const std::vector
   std::vector<IdList> lists;
   if (options.shortlist) {
     check(model.has_encoder(), "shortlist", "is only for translation: a {} model has no source", model.family());
-    for (std::size_t s = 0; s < sources.size(); ++s)
-      lists.push_back(std::make_shared<std::vector<std::int32_t>>(options.shortlist->of(sources[s], requests[s])));
+    for (std::size_t s = 0; s < sources.size(); ++s) lists.push_back(options.shortlist->of(sources[s], requests[s]));
   }
   std::vector<std::int32_t> numbers(requests.size()), adapters;
   std::iota(numbers.begin(), numbers.end(), 0);

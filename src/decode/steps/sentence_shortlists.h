@@ -2,13 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
+#include <utility>
 #include <vector>
 
-namespace tril::search {
+#include "decode/steps/shortlist.h"
 
-/// Ids, ascending.
-using IdList = std::shared_ptr<const std::vector<std::int32_t>>;
+namespace tril::search {
 
 class SentenceShortlists {
  public:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace tril::search {
 namespace {
@@ -36,7 +37,7 @@ Shortlist::Shortlist(const LexicalTable& table, const ShortlistOptions& o, const
   }
 }
 
-std::vector<std::int32_t> Shortlist::of(std::span<const std::int32_t> source, const Request& request) const {
+IdList Shortlist::of(std::span<const std::int32_t> source, const Request& request) const {
   std::vector<std::int32_t> ids = always_;
   for (const std::int32_t s : source) {
     const auto& more = of_source_.at(s);
@@ -45,7 +46,7 @@ std::vector<std::int32_t> Shortlist::of(std::span<const std::int32_t> source, co
   if (request.forced_first >= 0) ids.push_back(request.forced_first);
   for (const std::vector<std::int32_t>& phrase : request.phrases) ids.insert(ids.end(), phrase.begin(), phrase.end());
   sort_unique(ids);
-  return ids;
+  return std::make_shared<const std::vector<std::int32_t>>(std::move(ids));
 }
 
 }  // namespace tril::search

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -13,6 +14,9 @@
 #include "search/plan.h"
 
 namespace tril::search {
+
+/// Ids, ascending.
+using IdList = std::shared_ptr<const std::vector<std::int32_t>>;
 
 struct ShortlistOptions {
   std::int64_t first = 100;  ///< the number of most frequent tokens
@@ -26,7 +30,7 @@ class Shortlist {
   Shortlist(const LexicalTable& table, const ShortlistOptions& options, const SearchPlan& search);
 
   /// The target ids for a source, ascending, including the phrases and the forced first token of the request.
-  std::vector<std::int32_t> of(std::span<const std::int32_t> source, const Request& request = {}) const;
+  IdList of(std::span<const std::int32_t> source, const Request& request = {}) const;
 
  private:
   std::vector<std::int32_t> always_;                  ///< ascending

@@ -74,16 +74,16 @@ TEST(Shortlist, OfASource) {
   table.share = {0.1f, 0, 0, 0.2f, 0.4f, 0, 0, 0, 0, 0};
   SearchPlan s;
   s.eos_ids = {9}, s.forced_bos_id = 7;
-  EXPECT_EQ(Shortlist(table, {.first = 2, .best = 2}, s).of(Ids{1, 2, 0}), (Ids{3, 4, 5, 7, 9}));
-  EXPECT_EQ(Shortlist(table, {.first = 0, .best = 0}, s).of(Ids{2}, {.phrases = {{6, 1}}}), (Ids{1, 6, 7, 9}));
-  EXPECT_EQ(Shortlist(table, {.first = 0, .best = 0}, s).of(Ids{2}, {.forced_first = 4}), (Ids{4, 7, 9}));
-  EXPECT_EQ(Shortlist(table, {.first = 0, .best = 9, .threshold = 0.2}, s).of(Ids{1}), (Ids{3, 5, 7, 9}));
-  EXPECT_EQ(Shortlist(table, {.first = 0, .best = 0}, s).of(Ids{2}), (Ids{7, 9}));
+  EXPECT_EQ(*Shortlist(table, {.first = 2, .best = 2}, s).of(Ids{1, 2, 0}), (Ids{3, 4, 5, 7, 9}));
+  EXPECT_EQ(*Shortlist(table, {.first = 0, .best = 0}, s).of(Ids{2}, {.phrases = {{6, 1}}}), (Ids{1, 6, 7, 9}));
+  EXPECT_EQ(*Shortlist(table, {.first = 0, .best = 0}, s).of(Ids{2}, {.forced_first = 4}), (Ids{4, 7, 9}));
+  EXPECT_EQ(*Shortlist(table, {.first = 0, .best = 9, .threshold = 0.2}, s).of(Ids{1}), (Ids{3, 5, 7, 9}));
+  EXPECT_EQ(*Shortlist(table, {.first = 0, .best = 0}, s).of(Ids{2}), (Ids{7, 9}));
   s.logit_bias = {{2, 5.0f}, {4, -5.0f}};
-  EXPECT_EQ(Shortlist(table, {.first = 0, .best = 0}, s).of(Ids{2}), (Ids{2, 7, 9})) << "what a bias is to bring";
+  EXPECT_EQ(*Shortlist(table, {.first = 0, .best = 0}, s).of(Ids{2}), (Ids{2, 7, 9})) << "what a bias is to bring";
   s.logit_bias.clear();
   table.share.assign(10, 0.0f);
-  EXPECT_EQ(Shortlist(table, {.first = 3, .best = 0}, s).of(Ids{2}), (Ids{0, 1, 2, 7, 9}))
+  EXPECT_EQ(*Shortlist(table, {.first = 3, .best = 0}, s).of(Ids{2}), (Ids{0, 1, 2, 7, 9}))
       << "no shares: the first ids";
 }
 
@@ -111,7 +111,7 @@ TEST(Shortlist, IsTheVocabularyOfItsSentence) {
     int shorter = 0;
     for (std::size_t i = 0; i < from.size(); ++i) {
       SearchPlan alone = options(beam);
-      const Ids ids = list->of(from[i]);
+      const Ids ids = *list->of(from[i]);
       for (std::int32_t id = 0; id < vocab; ++id)
         if (!std::binary_search(ids.begin(), ids.end(), id)) alone.suppress_ids.push_back(id);
       alone.renormalize = true;
@@ -209,7 +209,7 @@ TEST(Shortlist, OfAnEnsemble) {
     ParallelDecoder decoder(*a, p);
     const auto found = decoder.decode(from, requests);
     for (std::size_t i = 0; i < from.size(); ++i) {
-      const Ids ids = list->of(from[i]);
+      const Ids ids = *list->of(from[i]);
       ASSERT_FALSE(found[i].empty());
       for (const Hypothesis& h : found[i]) {
         EXPECT_TRUE(std::isfinite(h.score));
