@@ -42,7 +42,8 @@ Placement placement_of(const DecodingOptions& o) {
 std::unique_ptr<model::Model> load_model(const model::ModelSource& source, const DecodingOptions& o) {
   const MemoryPlaced memory(o.placement.numa, MemoryOf::all_threads);
   std::unique_ptr<model::Model> m =
-      model::load(source, o.precision ? precision_of(*o.precision) : source.stored_precision());
+      model::load(source, o.precision ? precision_of(*o.precision) : source.stored_precision(),
+                  thread_count(o.threads, o.placement));
   if (o.adapter.empty()) return m;
   const model::Adapter adapter = model::Adapter::open(o.adapter);
   model::attach(*m, source, {&adapter, 1}, /*standard=*/0);

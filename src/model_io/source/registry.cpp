@@ -20,6 +20,7 @@
 #include "model_io/gguf/gguf_weights.h"
 #include "model_io/quantized/quantization.h"
 #include "model_io/source/packed_image.h"
+#include "model_io/source/set_weights.h"
 
 namespace tril::model {
 namespace {
@@ -133,72 +134,6 @@ std::unique_ptr<Model> make(const ModelSource& source) {
 
 namespace {
 
-// The rows of a weight in blocks. What was read of the file is released, lest it be in memory beside the packed weight.
-nn::BlockRows blocks_of(const nn::Parameter& p, const WeightView& view, const WeightFiles& files) {
-  constexpr std::int64_t packed_at_once = 32, at_once = 4 << 20;  // rows, bytes
-  nn::BlockRows rows{.format = p.quantized.format, .row = view.stored_blocks->row};
-  const auto row_bytes = static_cast<std::int64_t>(kern::block_row_bytes(as_size(p.shape[1]), rows.format));
-  if (std::ssize(view.bytes) != p.shape[0] * row_bytes) return rows;  // of several tensors
-  rows.row = [row = rows.row, &files, bytes = view.bytes, row_bytes,
-              released = std::int64_t{0}](std::int64_t i) mutable {
-    const std::int64_t read = i / packed_at_once * packed_at_once * row_bytes;
-    if (read - released >= at_once) {
-      files.release(bytes.subspan(as_size(released), as_size(read - released)));
-      released = read;
-    }
-    return row(i);
-  };
-  return rows;
-}
-
-// Memory for the values of one weight after the other. New memory for each would be cleared first, and the system clears its pages
-// once more when they are first used. Memory for a very large weight, such as an embedding, is not kept for the others.
-class Workspace {
- public:
-  std::span<float> of(std::size_t count) {
-    if (count > count_ || count_ > most_kept) {
-      memory_.reset();  // before the larger one exists
-      memory_ = std::make_unique_for_overwrite<float[]>(count);
-      count_ = count;
-    }
-    return {memory_.get(), count};
-  }
-
- private:
-  static constexpr std::size_t most_kept = std::size_t{1} << 26;  // 256 MiB
-
-  std::unique_ptr<float[]> memory_;
-  std::size_t count_ = 0;
-};
-
-// Values that are stored as in the model are not copied first.
-void set(nn::Parameters& parameters, nn::Parameter& p, const StoredWeight& stored, const WeightFiles& files,
-         Workspace& workspace) {
-  const kern::Kernels& kernels = kern::best();
-  const WeightView& view = *stored.values;
-  if (stored.bits() != 0 && p.quantized && p.quantized.bits == stored.bits()) {
-    const auto bytes = [](const WeightView* v) {
-      return v ? std::span(reinterpret_cast<const std::uint8_t*>(v->bytes.data()), v->bytes.size())
-               : std::span<const std::uint8_t>();
-    };
-    const std::vector<float> scales = to_f32(*stored.scales);
-    return parameters.set(kernels, p, {stored.bits(), bytes(&view), bytes(stored.multipliers), scales});
-  }
-  if (p.quantized && p.quantized.format != kern::BlockFormat::none)
-    return parameters.set(kernels, p, blocks_of(p, view, files));
-  const bool aligned = reinterpret_cast<std::uintptr_t>(view.bytes.data()) % alignof(float) == 0;
-  std::span<const float> values;
-  if (view.dtype == StoredType::f32 && aligned && stored.as_in_model()) {
-    values = {reinterpret_cast<const float*>(view.bytes.data()), view.bytes.size() / sizeof(float)};
-  } else {
-    const std::span<float> made = workspace.of(as_size(p.shape.count()));
-    read_floats(p, stored, made);
-    values = made;
-  }
-  if (p.quantized) check_finite(files, stored, values);
-  parameters.set(kernels, p, values);
-}
-
 // Throws an Error if a file has a weight twice, under two names, with different values.
 void check_copy(const WeightFiles& files, const std::string& name, const WeightView& weight) {
   const WeightView& copy = files.at(name);
@@ -241,11 +176,11 @@ void check_computed(const Model& m, const WeightFiles& files, const std::string&
   files.release(view.bytes);
 }
 
-void read_weights(Model& m, const WeightFiles& files) {
+void read_weights(Model& m, const WeightFiles& files, int threads) {
   nn::Parameters& parameters = m.parameters();
   if (!parameters.flat()) parameters.allocate();
   std::unordered_set<std::string> known;
-  Workspace workspace;
+  std::vector<WeightToSet> weights;
   for (nn::Parameter& p : parameters.all()) {
     if (p.is_adapter) continue;
     const StoredWeight stored = find_weight(m, p, files);
@@ -256,10 +191,9 @@ void read_weights(Model& m, const WeightFiles& files) {
       if (stored.values && files.find(name) && m.redundant(name) != Redundant::unused)
         check_copy(files, name, *stored.values);
     }
-    if (!stored.values) continue;
-    set(parameters, p, stored, files, workspace);
-    files.release(*stored.values);
+    if (stored.values) weights.push_back({&p, stored});
   }
+  set_weights(parameters, weights, files, threads);
   for (const std::string& name : files.names()) {
     if (known.contains(name)) continue;
     const Redundant redundant = m.redundant(name);
@@ -274,9 +208,9 @@ void read_weights(Model& m, const WeightFiles& files) {
 
 }  // namespace
 
-void load_weights(Model& m, const ModelSource& source) {
+void load_weights(Model& m, const ModelSource& source, int threads) {
   kern::best();  // reports an unsupported processor here, not as an error of the files
-  from_files([&] { read_weights(m, source.weights()); });
+  from_files([&] { read_weights(m, source.weights(), threads); });
 }
 
 void check_servable(const ModelSource& source, nn::Precision precision) {
@@ -287,12 +221,12 @@ void check_servable(const ModelSource& source, nn::Precision precision) {
                "leave `precision` out, or choose fp32, bf16, int8 or int4");
 }
 
-std::unique_ptr<Model> load(const ModelSource& source, std::optional<nn::Precision> serving) {
+std::unique_ptr<Model> load(const ModelSource& source, std::optional<nn::Precision> serving, int threads) {
   if (serving) check_servable(source, *serving);
   std::unique_ptr<Model> m = make(source);
   if (!serving || !adopt_packed_image(*m, source, *serving)) {
     if (serving) m->parameters().allocate_serving(*serving);
-    load_weights(*m, source);
+    load_weights(*m, source, threads);
   }
   if (m->has_encoder()) m->set_alignment_heads(source.alignment_heads());
   return m;

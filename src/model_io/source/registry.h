@@ -27,13 +27,15 @@ std::unique_ptr<Model> make(const ModelSource& source);
 /// Loads a published model. @throws Error naming the first file, key or tensor that is missing or has another size
 /// @param serving  the precision of a model that only serves, which takes less memory; none: float32, and the model can also be
 ///                 trained and saved
-std::unique_ptr<Model> load(const ModelSource& source, std::optional<nn::Precision> serving = {});
+/// @param threads  that convert weights at the same time, at least 1; each needs memory for the largest of its weights in float32,
+///                 unless the model is served as it is stored
+std::unique_ptr<Model> load(const ModelSource& source, std::optional<nn::Precision> serving = {}, int threads = 1);
 
 /// @throws Error(usage) if `source` cannot be served in `precision`: only a file of blocks is served in blocks
 void check_servable(const ModelSource& source, nn::Precision precision);
 
 /// Reads the weights of `source` into a model built for it.
-void load_weights(Model& m, const ModelSource& source);
+void load_weights(Model& m, const ModelSource& source, int threads = 1);
 
 /// Writes config.json, generation_config.json and model.safetensors, each atomically.
 void save(const Model& m, const std::filesystem::path& directory);

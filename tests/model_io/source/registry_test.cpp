@@ -67,6 +67,17 @@ class Registry : public ::testing::Test {
     }
     fs::remove(directory / "first.tmp");
   }
+  static void expect_threads_read_the_same(const fs::path& saved) {
+    const ModelSource source = ModelSource::open(saved);
+    const auto trained = [&](int threads) { return host_copy<float>(load(source, {}, threads)->parameters().flat()); };
+    EXPECT_EQ(trained(3), trained(1));
+    const auto served = [&](int threads) {
+      const auto m = load(source, nn::Precision::int8, threads);
+      const std::span<const std::byte> image = m->parameters().serving_image();
+      return std::vector(image.begin(), image.end());
+    };
+    EXPECT_EQ(served(3), served(1));
+  }
   static void expect_in(const std::string& text, const std::string& part) { EXPECT_TRUE(contains(text, part)); }
 
   const fs::path directory = fs::temp_directory_path() / ("tril_registry_" + std::to_string(getpid()));
@@ -145,6 +156,7 @@ TEST_F(Registry, EveryFamilyIsReadAsItWasWritten) {
     EXPECT_EQ(again->config_json(), m->config_json()) << "nothing of the configuration is lost";
     EXPECT_EQ(host_copy<float>(again->parameters().flat()), host_copy<float>(m->parameters().flat()));
     ASSERT_EQ(again->parameters().names(), m->parameters().names());
+    expect_threads_read_the_same(saved);
     const auto written = SafetensorsFile::open((saved / "model.safetensors").string());
     std::set<std::string> tensors;  // one may hold several weights
     for (const nn::Parameter& p : m->parameters().all()) tensors.insert(m->stored_as(p).names[0]);
@@ -279,6 +291,22 @@ TEST_F(Registry, WeightsOfAnotherConfiguration) {
   text = error_of([&] { load(ModelSource::open(directory)); });
   expect_in(text, "model.decoder.layers.1.");
   expect_in(text, "has no such weight");
+}
+
+// Whichever thread is the first to find one: the error is that of one thread.
+TEST_F(Registry, OfSeveralWrongWeightsTheFirstIsNamed) {
+  const auto m = testing::small_marian();
+  std::vector<float> flat = host_copy<float>(m->parameters().flat());
+  std::string first;
+  for (const nn::Parameter& p : m->parameters().all()) {
+    if (p.shape.rank() != 2 || !p.in_products) continue;
+    if (first.empty()) first = m->stored_as(p).names[0];
+    flat[static_cast<std::size_t>(m->parameters().offset_of(p))] = std::nanf("");
+  }
+  save(*m, directory, flat);
+  const ModelSource source = ModelSource::open(directory);
+  for (int i = 0; i < 40; ++i)
+    expect_in(error_of([&] { load(source, nn::Precision::int8, 1 + i % 4); }), "model.safetensors: " + first);
 }
 
 // As in `transformers`: decoder_start_token_id, else bos_token_id, of generation_config.json, or of config.json without this file.

@@ -1,0 +1,115 @@
+#include "model_io/source/set_weights.h"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <numeric>
+#include <vector>
+
+#include "base/as_size.h"
+#include "base/team.h"
+#include "model_io/gguf/gguf_weights.h"
+
+namespace tril::model {
+namespace {
+
+// The rows of a weight in blocks. What was read of the file is released, lest it be in memory beside the packed weight.
+nn::BlockRows blocks_of(const nn::Parameter& p, const WeightView& view, const WeightFiles& files) {
+  constexpr std::int64_t packed_at_once = 32, at_once = 4 << 20;  // rows, bytes
+  nn::BlockRows rows{.format = p.quantized.format, .row = view.stored_blocks->row};
+  const auto row_bytes = static_cast<std::int64_t>(kern::block_row_bytes(as_size(p.shape[1]), rows.format));
+  if (std::ssize(view.bytes) != p.shape[0] * row_bytes) return rows;  // of several tensors
+  rows.row = [row = rows.row, &files, bytes = view.bytes, row_bytes,
+              released = std::int64_t{0}](std::int64_t i) mutable {
+    const std::int64_t read = i / packed_at_once * packed_at_once * row_bytes;
+    if (read - released >= at_once) {
+      files.release(bytes.subspan(as_size(released), as_size(read - released)));
+      released = read;
+    }
+    return row(i);
+  };
+  return rows;
+}
+
+// Memory for the values of one weight after the other. New memory for each would be cleared first, and the system clears its pages
+// once more when they are first used. Memory for a very large weight, such as an embedding, is not kept for the others.
+class Workspace {
+ public:
+  std::span<float> of(std::size_t count) {
+    if (count > count_ || count_ > most_kept) {
+      memory_.reset();  // before the larger one exists
+      memory_ = std::make_unique_for_overwrite<float[]>(count);
+      count_ = count;
+    }
+    return {memory_.get(), count};
+  }
+
+ private:
+  static constexpr std::size_t most_kept = std::size_t{1} << 26;  // 256 MiB
+
+  std::unique_ptr<float[]> memory_;
+  std::size_t count_ = 0;
+};
+
+// Values that are stored as in the model are not copied first.
+void set(nn::Parameters& parameters, nn::Parameter& p, const StoredWeight& stored, const WeightFiles& files,
+         Workspace& workspace) {
+  const kern::Kernels& kernels = kern::best();
+  const WeightView& view = *stored.values;
+  if (stored.bits() != 0 && p.quantized && p.quantized.bits == stored.bits()) {
+    const auto bytes = [](const WeightView* v) {
+      return v ? std::span(reinterpret_cast<const std::uint8_t*>(v->bytes.data()), v->bytes.size())
+               : std::span<const std::uint8_t>();
+    };
+    const std::vector<float> scales = to_f32(*stored.scales);
+    return parameters.set(kernels, p, {stored.bits(), bytes(&view), bytes(stored.multipliers), scales});
+  }
+  if (p.quantized && p.quantized.format != kern::BlockFormat::none)
+    return parameters.set(kernels, p, blocks_of(p, view, files));
+  const bool aligned = reinterpret_cast<std::uintptr_t>(view.bytes.data()) % alignof(float) == 0;
+  std::span<const float> values;
+  if (view.dtype == StoredType::f32 && aligned && stored.as_in_model()) {
+    values = {reinterpret_cast<const float*>(view.bytes.data()), view.bytes.size() / sizeof(float)};
+  } else {
+    const std::span<float> made = workspace.of(as_size(p.shape.count()));
+    read_floats(p, stored, made);
+    values = made;
+  }
+  if (p.quantized) check_finite(files, stored, values);
+  parameters.set(kernels, p, values);
+}
+
+}  // namespace
+
+void set_weights(nn::Parameters& parameters, std::span<const WeightToSet> weights, const WeightFiles& files,
+                 int threads) {
+  // Large ones first, so that no thread has much to do when the others are done.
+  std::vector<std::size_t> order(weights.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, std::greater(), [&](std::size_t i) { return weights[i].parameter->shape.count(); });
+  std::atomic<std::size_t> next = 0, first_wrong = weights.size();
+  std::vector<std::exception_ptr> errors(weights.size());
+  std::mutex mutex;
+  const auto set_some = [&](int) {
+    Workspace workspace;
+    for (std::size_t n = next++; n < order.size(); n = next++) {
+      const std::size_t i = order[n];
+      if (i > first_wrong) continue;
+      try {
+        set(parameters, *weights[i].parameter, weights[i].stored, files, workspace);
+        files.release(*weights[i].stored.values);
+      } catch (...) {
+        const std::scoped_lock lock(mutex);
+        errors[i] = std::current_exception();
+        first_wrong = std::min<std::size_t>(first_wrong, i);
+      }
+    }
+  };
+  Team(static_cast<int>(std::clamp<std::size_t>(weights.size(), 1, as_size(threads)))).run(set_some);
+  if (first_wrong < weights.size()) std::rethrow_exception(errors[first_wrong]);
+}
+
+}  // namespace tril::model
