@@ -23,6 +23,8 @@ namespace tril::kern {
 // in panels of 32 columns, [n / 32][k / 64][2]. A tile of 8 bits is 1 KiB. A tile of 4 bits is half of that: its row
 // p has row p of the 8-bit tile in the lower and row p + 8 in the upper halves of bytes, each value + 8.
 constexpr std::size_t int8_tile_depth = 64, int8_tile_bytes = 1024, int4_group = 32;
+/// The largest k: sums of so many products of 128 and 127 fit 32 bits.
+constexpr std::size_t int8_most_width = std::size_t{1} << 17;
 constexpr std::size_t int8_columns(std::size_t n) {  ///< whole panels
   return (n + 31) / 32 * 32;
 }

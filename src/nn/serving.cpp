@@ -48,6 +48,8 @@ MatrixSections sections_of(SectionTaker& block, std::int64_t out, const Paramete
   } else if (precision == Precision::bf16) {
     m.packed = block.take(size(kern::packed_right_values(k, n)), DType::bf16);
   } else {
+    check(k <= kern::int8_most_width, p.name,
+          "{} inputs, but sums of 8-bit products hold at most {}: serve it in bf16 or fp32", k, kern::int8_most_width);
     m.values = block.take(size(kern::int8_packed_bytes(n, k, bits)), DType::u8);
     if (bits == 4) m.multipliers = block.take(size(kern::int4_multipliers(n, k)), DType::u8);
     m.scales = block.take(size(kern::int8_columns(n)), DType::f32);

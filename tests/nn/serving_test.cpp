@@ -129,6 +129,27 @@ INSTANTIATE_TEST_SUITE_P(Precisions, Serving,
                          testing::Values(Precision::fp32, Precision::bf16, Precision::int8, Precision::int4),
                          name_of_precision);
 
+// Sums of more products would leave 32 bits.
+TEST(ServingInEightBits, RefusesMatricesThatAreTooWide) {
+  constexpr auto most = static_cast<std::int64_t>(kern::int8_most_width);
+  for (const Precision precision : {Precision::int8, Precision::int4}) {
+    Parameters fits, too_wide;
+    const Linear a(fits, "w", most, 1, {.bias = false}), b(too_wide, "w", most + 1, 1, {.bias = false});
+    fits.allocate_serving(precision);
+    EXPECT_THROW(too_wide.allocate_serving(precision), Error);
+  }
+  // The largest sums: all values are the same.
+  Parameters p;
+  const Linear widest(p, "w", most, 1, {.bias = false});
+  p.allocate_serving(Precision::int8);
+  p.set(kern::best(), p.all()[0], std::vector<float>(kern::int8_most_width, -1));
+  p.refresh(kern::best());
+  Arena arena;
+  Context c(arena);
+  const std::vector<float> ones(kern::int8_most_width, 1);
+  EXPECT_NEAR(host_copy<float>(widest.forward(c, c.upload<float>(ones, {1, most})))[0], -static_cast<float>(most), 1);
+}
+
 TEST(QuantisedRows, AreWhatRoundingAtLoadGives) {
   const std::vector<float> values = normal(64 * 100, 1);
   for (const Precision precision : {Precision::int8, Precision::int4}) {
