@@ -130,8 +130,9 @@ struct PairProducts {
     return _mm512_dpbf16_ps(sum, x, y);
   }
 
-  /// kRows rows by 32 columns. The first to read B fetch what follows.
-  template <std::size_t kRows, bool kFetches>
+  /// kRows rows by 32 columns. Few rows wait for B from memory, which AMD's processors, for which this is (processor.h), fetch
+  /// fastest in the order of its addresses and unasked: one tile after the other, each sum in the same order.
+  template <std::size_t kRows, bool kFromMemory>
   TRIL_BF16 static void some(const std::uint16_t* a, const std::uint16_t* b, std::size_t depth, const Sums& c) {
     __m512 sum[kRows][2];
 #pragma GCC unroll 8
@@ -141,14 +142,25 @@ struct PairProducts {
     }
     for (std::size_t l = 0; l < depth; ++l, a += tile_values, b += 2 * tile_values) {
       const auto* const x = reinterpret_cast<const int*>(a);
-      if constexpr (kFetches) fetch(b);
-      for (std::size_t p = 0; p < 16; ++p) {
-        const __m512i left = _mm512_loadu_si512(b + p * 32), right = _mm512_loadu_si512(b + tile_values + p * 32);
+      if constexpr (kFromMemory) {
+#pragma GCC unroll 2
+        for (std::size_t t = 0; t < 2; ++t)
+#pragma GCC unroll 16
+          for (std::size_t p = 0; p < 16; ++p) {
+            const __m512i w = _mm512_loadu_si512(b + t * tile_values + p * 32);
 #pragma GCC unroll 8
-        for (std::size_t i = 0; i < kRows; ++i) {
-          const __m512i pair = _mm512_set1_epi32(x[i * 16 + p]);
-          sum[i][0] = add_product(sum[i][0], pair, left);
-          sum[i][1] = add_product(sum[i][1], pair, right);
+            for (std::size_t i = 0; i < kRows; ++i)
+              sum[i][t] = add_product(sum[i][t], _mm512_set1_epi32(x[i * 16 + p]), w);
+          }
+      } else {
+        for (std::size_t p = 0; p < 16; ++p) {
+          const __m512i left = _mm512_loadu_si512(b + p * 32), right = _mm512_loadu_si512(b + tile_values + p * 32);
+#pragma GCC unroll 8
+          for (std::size_t i = 0; i < kRows; ++i) {
+            const __m512i pair = _mm512_set1_epi32(x[i * 16 + p]);
+            sum[i][0] = add_product(sum[i][0], pair, left);
+            sum[i][1] = add_product(sum[i][1], pair, right);
+          }
         }
       }
     }

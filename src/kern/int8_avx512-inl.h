@@ -213,6 +213,9 @@ struct FourProducts {
     std::uint8_t* unpacked;
   };
 
+  /// Products of so few rows wait for memory, which is read fastest in the order of its addresses: one tile after the other.
+  static constexpr std::size_t most_from_memory = 4;
+
   /// The number of rows of the next part: the remaining rows in even parts.
   static std::size_t next(std::size_t rows) {
     const std::size_t parts = (rows + 7) / 8;
@@ -248,6 +251,15 @@ struct FourProducts {
         of[i][1] = _mm512_dpbusd_epi32(of[i][1], x, right);
       }
     }
+    /// The same for tile t alone.
+    [[gnu::always_inline]] TRIL_VNNI void add(std::size_t t, const std::int8_t* a, std::size_t a_stride, __m512i w) {
+#pragma GCC unroll 8
+      for (std::size_t i = 0; i < kRows; ++i) {
+        std::int32_t four;
+        __builtin_memcpy(&four, a + i * a_stride, sizeof four);
+        of[i][t] = _mm512_dpbusd_epi32(of[i][t], _mm512_set1_epi32(four), w);
+      }
+    }
     TRIL_VNNI void store(std::int32_t* c) const {
 #pragma GCC unroll 8
       for (std::size_t i = 0; i < kRows; ++i) {
@@ -265,8 +277,16 @@ struct FourProducts {
     const std::uint8_t* b = panel.values;
     for (std::size_t l = 0; l < deep; ++l, a += 64, b += 2 * int8_tile_bytes) {
       ahead.step();
-      for (std::size_t p = 0; p < 16; ++p)
-        sum.add(a + p * 4, a_stride, _mm512_loadu_si512(b + p * 64), _mm512_loadu_si512(b + int8_tile_bytes + p * 64));
+      if constexpr (kRows <= most_from_memory) {
+        for (std::size_t t = 0; t < 2; ++t)
+#pragma GCC unroll 16
+          for (std::size_t p = 0; p < 16; ++p)
+            sum.add(t, a + p * 4, a_stride, _mm512_loadu_si512(b + t * int8_tile_bytes + p * 64));
+      } else {
+        for (std::size_t p = 0; p < 16; ++p)
+          sum.add(a + p * 4, a_stride, _mm512_loadu_si512(b + p * 64),
+                  _mm512_loadu_si512(b + int8_tile_bytes + p * 64));
+      }
     }
     *panel.ahead = ahead;
     sum.store(c);
