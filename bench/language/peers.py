@@ -2,10 +2,11 @@
 """Compares `tril bench generate` with ik_llama.cpp or OpenVINO GenAI on one GGUF file: both run in turn, and the ratios of their
 speeds are printed, round by round and of the best rounds.
 
-usage: peers.py make FILE.gguf --type q4_k_m|q4_0|q8_0 [--shape 200m|1b|7b]
+usage: peers.py make FILE.gguf --type q4_k_m|q4_0|q8_0|bf16 [--shape 200m|1b|7b] [--context 4096]
                                                                   a Llama of random weights (package gguf)
        peers.py run FILE.gguf --tril TRIL --peer ik|openvino      (package ik-llama-cpp-python, or openvino-genai)
                 [--threads 1] [--rounds 3] [--prompt 256] [--generate 64] [--precision NAME]
+                [--llama-bench PROGRAM]                           ik's own program, which repacks the weights, in place of the package
        peers.py loss FILE.gguf --tril TRIL --text TEXT [--begin 1]
                                                                   mean negative log-likelihood beside ik_llama.cpp's
 """
@@ -14,6 +15,7 @@ import json
 import math
 import os
 import re
+import resource
 import subprocess
 import sys
 import time
@@ -31,7 +33,7 @@ def make(a):
     kinds = gguf.GGMLQuantizationType
     rng = np.random.default_rng(1)
     w = gguf.GGUFWriter(a.file, "llama")
-    w.add_block_count(layers), w.add_context_length(4096), w.add_embedding_length(d), w.add_feed_forward_length(ff)
+    w.add_block_count(layers), w.add_context_length(a.context), w.add_embedding_length(d), w.add_feed_forward_length(ff)
     w.add_head_count(heads), w.add_head_count_kv(kv), w.add_layer_norm_rms_eps(1e-5), w.add_rope_freq_base(10000.0)
     w.add_rope_dimension_count(d // heads), w.add_vocab_size(vocab)
     w.add_file_type(getattr(gguf.LlamaFileType, f"MOSTLY_{a.type.upper()}"))  # OpenVINO asks for it
@@ -45,20 +47,23 @@ def make(a):
 
     def add(name, n, k, kind):  # random blocks whose values have a standard deviation of about 0.02
         values, size = gguf.GGML_QUANT_SIZES[kind]
-        b = rng.integers(0, 256, (n * k // values, size), dtype=np.uint8)
+        b = rng.integers(0, 256, (n * k // values, size), dtype=np.uint8) if kind != kinds.BF16 else None
 
         def half(at, v):
             b[:, at:at + 2] = np.full(len(b), v, np.float16).view(np.uint8).reshape(-1, 2)
 
         if kind == kinds.Q4_K:  # d s q - e m; s and m are 31 on average, q 7.5
             half(0, 0.02 / 31 / 4.6), half(2, 0.02 / 31 * 7.5 / 4.6)
+        elif kind == kinds.BF16:
+            b = (rng.standard_normal((n, k), np.float32) * np.float32(0.02)).view(np.uint32) >> 16
+            b = b.astype(np.uint16).view(np.uint8)
         elif kind == kinds.Q6_K:
             half(208, 0.02 / 18 / 74)
         else:
             half(0, 0.02 / (74 if kind == kinds.Q8_0 else 4.6))
         w.add_tensor(name, b.reshape(n, -1), raw_dtype=kind)
 
-    base = {"q4_k_m": kinds.Q4_K, "q8_0": kinds.Q8_0, "q4_0": kinds.Q4_0}[a.type]
+    base = {"q4_k_m": kinds.Q4_K, "q8_0": kinds.Q8_0, "q4_0": kinds.Q4_0, "bf16": kinds.BF16}[a.type]
     more = kinds.Q6_K if a.type == "q4_k_m" else base
     add("token_embd.weight", vocab, d, base), add("output.weight", vocab, d, more)
     w.add_tensor("output_norm.weight", np.ones(d, np.float32))
@@ -123,6 +128,16 @@ def ik_speed(a):
     return {"prompt": prompt, "generate": a.generate / (time.perf_counter() - start), "peak_mib": peak_mib()}
 
 
+def llama_bench_speed(a):
+    ran = subprocess.run([a.llama_bench, "-m", a.file, "-p", str(a.prompt), "-n", str(a.generate), "-t", str(a.threads), "-r", "1",
+                          "-rtr", "1", "-o", "json"], capture_output=True, text=True, check=False)
+    if ran.returncode:
+        sys.exit(ran.stderr[-2000:])
+    speeds = {bool(test["n_prompt"]): test["avg_ts"] for test in json.loads(ran.stdout[ran.stdout.index("["):])}
+    return {"prompt": speeds[True], "generate": speeds[False],
+            "peak_mib": resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024}
+
+
 def openvino_speed(a):
     import numpy as np
     import openvino
@@ -153,7 +168,8 @@ def tril_speed(a):
 
 def run(a):
     if a.inside:
-        print(json.dumps({"ik": ik_speed, "openvino": openvino_speed}[a.peer](a)))
+        theirs = {"ik": llama_bench_speed if a.llama_bench else ik_speed, "openvino": openvino_speed}
+        print(json.dumps(theirs[a.peer](a)))
         return
     ours, theirs = [], []
     for _ in range(a.rounds):
@@ -209,13 +225,14 @@ def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("what", choices=["make", "run", "loss"])
     p.add_argument("file")
-    p.add_argument("--type", default="q4_k_m", choices=["q4_k_m", "q4_0", "q8_0"])
+    p.add_argument("--type", default="q4_k_m", choices=["q4_k_m", "q4_0", "q8_0", "bf16"])
     p.add_argument("--shape", default="200m", choices=list(SHAPES))
     p.add_argument("--tril", default="build/tril")
     p.add_argument("--peer", default="ik", choices=["ik", "openvino"])
-    for name, default in (("threads", 1), ("rounds", 3), ("prompt", 256), ("generate", 64)):
+    for name, default in (("threads", 1), ("rounds", 3), ("prompt", 256), ("generate", 64), ("context", 4096)):
         p.add_argument(f"--{name}", type=int, default=default)
     p.add_argument("--precision")
+    p.add_argument("--llama-bench", help="the program llama-bench of ik_llama.cpp, compiled for this processor")
     p.add_argument("--text", help="a text of one line, without its newline")
     p.add_argument("--begin", type=int, default=1, help="the id of the begin token")
     p.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)

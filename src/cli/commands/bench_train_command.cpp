@@ -44,6 +44,7 @@ Fields fields_of(BenchTrainOptions& o) {
                            "ffn-dim",       "enc-depth",
                            "dec-depth",     "documents",
                            "optimizer",     "optimizer-bits"});
+  f.include(fields_of(t), {"dropout", "embedding-dropout", "attention-dropout", "activation-dropout"});
   f.group("Measurement");
   f.add("updates", &o.updates, "total number of updates").at_least(1);
   f.add("skip", &o.skip, "number of updates before the measurement starts").at_least(0);
