@@ -11,7 +11,7 @@ PYTHON ?= python3
 NEW_BUILD = $(if $(wildcard $(BUILD)/CMakeCache.txt),,-DTRIL_BATCH=0)
 check course golden soak bench cost docs: NEW_BUILD =
 
-.PHONY: help deps configure build archives wheel sdist deb tarball image-root release demo programs test course check golden soak arm64 bench cost format check-format layers includes tidy tidy-changed docs site clean
+.PHONY: help deps configure build archives wheel sdist deb tarball image-root release demo programs test course check golden soak arm64 bench cost format check-format layers includes tidy tidy-changed docs figures site clean
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -127,6 +127,9 @@ docs: build ## write what is generated in docs/ anew: the option reference, the 
 	@scripts/draw_house.sh $(BUILD)/rooms.txt docs/architecture.md
 	@$(BUILD)/tril families --markdown families | scripts/put_between.sh "the families" docs/families.md
 	@$(BUILD)/tril families --markdown formats | scripts/put_between.sh "the formats" docs/model-directory.md
+
+figures: ## draw the tables of docs/benchmarks.md anew, as bars in docs/figures (a second)
+	@scripts/draw_figures.py docs/benchmarks.md
 
 site: ## the documentation as a web site with search and references, in build-site/html
 	@scripts/deps.sh mkdocs-material doxygen
