@@ -62,7 +62,7 @@ TEST(ProposalLength, IsAsFastAsTheBestFixedOne) {
           // Over several texts, since chance decides how fast one is.
           const auto seconds = [&](std::int32_t fixed) {
             double all = 0;
-            for (std::uint64_t seed = 0; seed < 4; ++seed) all += Simulation(8, rows, seed).make(s, 2000, fixed);
+            for (std::uint64_t seed = 0; seed < 4; ++seed) all += Simulation(8, rows, seed).make(s, 5000, fixed);
             return all;
           };
           double best = seconds(0);
