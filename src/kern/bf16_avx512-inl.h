@@ -97,15 +97,15 @@ struct PairProducts {
   TRIL_BF16 static void block(const std::uint16_t* a, std::size_t row_tiles, const std::uint16_t* b, std::size_t depth,
                               std::size_t rows, const Sums& c) {
     if (rows == 1)
-      some<1, true>(a, b, depth, c);
+      some<1, Reads::in_order>(a, b, depth, c);
     else if (rows == 2)
-      some<2, true>(a, b, depth, c);
+      some<2, Reads::in_order>(a, b, depth, c);
     else if (rows <= 4)
-      some<4, true>(a, b, depth, c);
+      some<4, Reads::in_order>(a, b, depth, c);
     else
-      some<8, true>(a, b, depth, c);
+      some<8, Reads::ahead>(a, b, depth, c);
     for (std::size_t i = 8; i < rows; i += 8)
-      some<8, false>(a + i / 16 * row_tiles * tile_values + i % 16 * 32, b, depth, c.down(i));
+      some<8, Reads::cached>(a + i / 16 * row_tiles * tile_values + i % 16 * 32, b, depth, c.down(i));
   }
 
  protected:
@@ -130,9 +130,13 @@ struct PairProducts {
     return _mm512_dpbf16_ps(sum, x, y);
   }
 
-  /// kRows rows by 32 columns. Few rows wait for B from memory, which AMD's processors, for which this is (processor.h), fetch
-  /// fastest in the order of its addresses and unasked: one tile after the other, each sum in the same order.
-  template <std::size_t kRows, bool kFromMemory>
+  /// How a panel of B is read. Products of few rows wait for memory. AMD's processors, for which these products are
+  /// (processor.h), fetch it fastest in the order of its addresses and unasked: one tile after the other. Products of more rows
+  /// need each activation for both tiles at once, and those that are the first to read the panel prefetch.
+  enum class Reads : std::uint8_t { in_order, ahead, cached };
+
+  /// kRows rows by 32 columns. Each sum is in the same order however B is read.
+  template <std::size_t kRows, Reads kReads>
   TRIL_BF16 static void some(const std::uint16_t* a, const std::uint16_t* b, std::size_t depth, const Sums& c) {
     __m512 sum[kRows][2];
 #pragma GCC unroll 8
@@ -142,7 +146,8 @@ struct PairProducts {
     }
     for (std::size_t l = 0; l < depth; ++l, a += tile_values, b += 2 * tile_values) {
       const auto* const x = reinterpret_cast<const int*>(a);
-      if constexpr (kFromMemory) {
+      if constexpr (kReads == Reads::ahead) fetch(b);
+      if constexpr (kReads == Reads::in_order) {
 #pragma GCC unroll 2
         for (std::size_t t = 0; t < 2; ++t)
 #pragma GCC unroll 16
