@@ -16,14 +16,15 @@ import subprocess
 import sys
 import time
 
-# family, d_model, heads, d_ff, layers, vocabulary: GPT-2 (124 M, shared embeddings), and a Llama (100 M, with its own output matrix)
-SHAPES = {"gpt2": ("gpt2", 768, 12, 3072, 12, 50257), "llama": ("llama", 640, 10, 1728, 12, 32000)}
+# family, d_model, heads, heads of keys and values (as tril's new models have them), d_ff, layers, vocabulary: GPT-2 (124 M, shared
+# embeddings), and a Llama (100 M, with its own output matrix)
+SHAPES = {"gpt2": ("gpt2", 768, 12, 12, 3072, 12, 50257), "llama": ("llama", 640, 10, 2, 1984, 12, 32000)}
 
 
 def make_tokenizer(a, folder):
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
-    vocab = SHAPES[a.shape][5]
+    vocab = SHAPES[a.shape][6]
     t = Tokenizer(models.BPE())
     t.pre_tokenizer, t.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False), decoders.ByteLevel()
     t.train([a.text], trainers.BpeTrainer(vocab_size=vocab, special_tokens=["<|endoftext|>"], show_progress=False,
@@ -37,7 +38,7 @@ def make_tokenizer(a, folder):
 
 
 def tril_speed(a, tokenizer):
-    family, d, heads, ff, layers, _ = SHAPES[a.shape]
+    family, d, heads, _, ff, layers, _ = SHAPES[a.shape]
     ran = subprocess.run(
         [a.tril, "bench", "train", "--arch", family, "--train-sets", a.text, "--vocab", tokenizer, "--d-model", str(d),
          "--num-heads", str(heads), "--ffn-dim", str(ff), "--dec-depth", str(layers), "--max-length", str(a.context),
@@ -55,7 +56,7 @@ def torch_model(a):
     import torch.nn.functional as F
     from torch import nn
 
-    family, d, heads, ff, layers, vocab = SHAPES[a.shape]
+    family, d, heads, kv, ff, layers, vocab = SHAPES[a.shape]
     gpt2 = family == "gpt2"
 
     def norm():
@@ -65,16 +66,17 @@ def torch_model(a):
         def __init__(self):
             super().__init__()
             self.norm1, self.norm2 = norm(), norm()
-            self.qkv, self.out = nn.Linear(d, 3 * d, bias=gpt2), nn.Linear(d, d, bias=gpt2)
+            self.qkv, self.out = nn.Linear(d, (heads + 2 * kv) * (d // heads), bias=gpt2), nn.Linear(d, d, bias=gpt2)
             self.up = nn.Linear(d, ff if gpt2 else 2 * ff, bias=gpt2)
             self.down = nn.Linear(ff, d, bias=gpt2)
 
         def forward(self, x, turn):
             rows, length, _ = x.shape
-            q, k, v = self.qkv(self.norm1(x)).view(rows, length, 3, heads, d // heads).permute(2, 0, 3, 1, 4)
+            qkv = self.qkv(self.norm1(x)).view(rows, length, heads + 2 * kv, d // heads).transpose(1, 2)
+            q, k, v = qkv.split([heads, kv, kv], 1)
             if turn is not None:
                 q, k = (t * turn[0] + torch.cat([-t[..., d // heads // 2:], t[..., :d // heads // 2]], -1) * turn[1] for t in (q, k))
-            attended = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+            attended = F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=kv < heads)
             x = x + self.out(attended.transpose(1, 2).reshape(rows, length, d))
             h = self.up(self.norm2(x))
             if gpt2:

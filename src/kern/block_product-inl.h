@@ -207,7 +207,7 @@ struct Section {
 
  private:
   static HWY_INLINE void fetch(const std::uint8_t* from, std::size_t n) {
-    for (std::size_t i = 0; i < n; i += 64) __builtin_prefetch(from + ahead + i, 0, 2);
+    for (std::size_t i = 0; i < n; i += 64) __builtin_prefetch(from + ahead + i, 0, 3);
   }
 };
 

@@ -129,10 +129,12 @@ HWY_INLINE void Sweep(const PackedGemm& g, const PackedRows& p, bool add, bool l
   const bool streams = g.stream && last && !add && StartsLine(g.c) && StartsLine(g.z) && g.c_stride % 16 == 0;
   const bool through_tile = HasTail(g) || streams;
   const std::size_t depth = tiles_of(g.k, 32);
-  const std::size_t columns = p.rows <= 4 ? 32 : sweep_columns;  // few rows read B once: in the order of memory
+  // Few rows read B once: in the order of memory, and without storing sums in between.
+  const bool few = p.rows <= 4;
+  const std::size_t columns = few ? 32 : sweep_columns, most_deep = few && p.deep > 0 ? p.deep : kDeep;
   for (std::size_t group = 0; group < g.n; group += columns)
-    for (std::size_t l = 0; l < p.deep || l == 0; l += kDeep) {
-      const std::size_t deep = smaller(p.deep - l, kDeep);
+    for (std::size_t l = 0; l < p.deep || l == 0; l += most_deep) {
+      const std::size_t deep = smaller(p.deep - l, most_deep);
       const bool first = !add && l == 0, finishes = last && l + deep == p.deep;
       for (std::size_t i = 0; i < p.rows; i += 32)
         for (std::size_t n0 = group; n0 < g.n && n0 < group + columns; n0 += 32) {
