@@ -43,9 +43,9 @@ void draw_text(const Constraint& c, RandomSequence& random, std::vector<double>&
     const Constraint::Allowed allowed = c.after(text, room - std::ssize(text));
     costs.push_back((processor_seconds() - begin) * 1e6);
     if (allowed.count == 0 || (allowed.complete && random.below(2) == 0)) return;
-    const bool hurry = allowed.shortest >= 0 && random.below(4) == 0;
+    const bool hurry = !allowed.complete && random.below(4) == 0;
     const auto number = static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(allowed.count)));
-    text.push_back(hurry ? allowed.shortest : nth_id(allowed.mask, number));
+    text.push_back(hurry ? c.shortest_after(text, room - std::ssize(text)) : nth_id(allowed.mask, number));
   }
 }
 

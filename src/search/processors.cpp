@@ -260,7 +260,8 @@ class ConstraintProcessor : public LogitsProcessor {
     const bool any = logits.keep(r, allowed.mask, allowed.count);
     if (any || allowed.count == 0) return;
     // A complete text without EOS ids ends here: every continuation is forbidden.
-    const std::int32_t next = allowed.shortest >= 0 || eos_ids_.empty() ? allowed.shortest : eos_ids_[0];
+    const std::int32_t shortest = constraint_->shortest_after(row.new_tokens(), left);
+    const std::int32_t next = shortest >= 0 || eos_ids_.empty() ? shortest : eos_ids_[0];
     if (next >= 0) logits.force(r, next);
   }
 

@@ -40,13 +40,14 @@ std::string sample(const Constraint& constraint, tril::RandomSequence& random) {
   const std::uint64_t haste = 2 + random.below(8);
   std::vector<std::int32_t> tokens;
   for (;;) {
-    const auto allowed = constraint.after(tokens, room - static_cast<std::int64_t>(tokens.size()));
+    const std::int64_t left = room - static_cast<std::int64_t>(tokens.size());
+    const auto allowed = constraint.after(tokens, left);
     std::vector<std::int32_t> next;
     for (std::int32_t id = 0; id < 256 && !allowed.mask.empty(); ++id)
       if (allowed.mask[static_cast<std::size_t>(id / 64)] >> (id % 64) & 1) next.push_back(id);
     if (next.empty() || (allowed.complete && random.below(4) == 0)) break;
-    const bool hurry = allowed.shortest >= 0 && random.below(haste) == 0;
-    tokens.push_back(hurry ? allowed.shortest : next[random.below(next.size())]);
+    const bool hurry = !allowed.complete && random.below(haste) == 0;
+    tokens.push_back(hurry ? constraint.shortest_after(tokens, left) : next[random.below(next.size())]);
   }
   std::string text;
   for (const std::int32_t token : tokens) text += static_cast<char>(token);

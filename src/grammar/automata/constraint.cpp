@@ -203,7 +203,6 @@ Constraint::Allowed Constraint::after(std::span<const std::int32_t> tokens, std:
   if (state == dead) return allowed;
   allowed.possible = true;
   allowed.complete = automaton_->bytes().complete(state);
-  if (automaton_->fewest_by_bytes(state) <= left) allowed.shortest = automaton_->way(state).first;
   if (left <= 0) return allowed;
   const std::size_t words = words_for(tokens_->size());
   const Followers &near = automaton_->near_followers(state), &far = automaton_->far_followers(state);
@@ -237,6 +236,13 @@ Constraint::Allowed Constraint::after(std::span<const std::int32_t> tokens, std:
     for (const Followers::Group& g : *groups)
       if (automaton_->can_end_within(g.to, left - 1)) add(g.ids.count(), [&](auto& mask) { g.ids.add_to(mask); });
   return allowed;
+}
+
+std::int32_t Constraint::shortest_after(std::span<const std::int32_t> tokens, std::int64_t left) const {
+  const std::lock_guard lock(mutex_);
+  automaton_->keep_within(most_states_, most_mask_bytes_);
+  const std::int32_t state = state_after(tokens);
+  return state == dead || automaton_->fewest_by_bytes(state) > left ? -1 : automaton_->way(state).first;
 }
 
 }  // namespace tril::search

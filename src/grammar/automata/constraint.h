@@ -39,12 +39,17 @@ class Constraint {
     bool complete = false;            ///< the text may end here
     std::vector<std::uint64_t> mask;  ///< a bit for each id; empty if nothing may follow
     std::int64_t count = 0;           ///< ids that may follow
-    std::int32_t shortest = -1;       ///< the next token of the shortest ending; -1: the text ends here
   };
   /// @param tokens  generated so far
   /// @param left    tokens that may still be generated, without the end token
   /// Thread-safe.
   Allowed after(std::span<const std::int32_t> tokens, std::int64_t left) const;
+  /// The next token of the shortest ending of a text; -1 if the text may end here, no ending fits, or the text is no prefix
+  /// of an allowed one. It is not part of Allowed because few steps need it, and it takes the states of a whole ending.
+  /// @param tokens  generated so far
+  /// @param left    tokens that may still be generated, without the end token
+  /// Thread-safe.
+  std::int32_t shortest_after(std::span<const std::int32_t> tokens, std::int64_t left) const;
 
   /// Tokens of the shortest text, without the end token; a lower bound if that text is longer than 64 KiB.
   std::int64_t least_tokens() const;

@@ -104,7 +104,7 @@ void expect_masks_of_the_definition(const std::shared_ptr<const TokenTrie>& trie
     for (; left >= 0; --left) {
       const Constraint::Allowed allowed = c.after(text, 1000);
       if (!allowed.possible || allowed.complete) return allowed.possible;
-      text.push_back(allowed.shortest);
+      text.push_back(c.shortest_after(text, 1000));
     }
     return false;
   };
