@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <bitset>
 #include <unordered_set>
 
@@ -28,6 +29,11 @@ ByteAutomaton::ByteAutomaton(Grammar grammar) : ByteAutomaton(std::move(grammar)
 ByteAutomaton::ByteAutomaton(Grammar grammar, std::vector<std::int64_t> distances)
     : grammar_(std::move(grammar)), classes_(grammar_.byte_classes()), distance_(std::move(distances)) {
   if (distance_.empty()) distance_ = grammar_.distances();
+  for (std::int32_t at = 0; as_size(at) < grammar_.states(); ++at) {
+    const Grammar::State& place = grammar_.state(at);
+    is_leaf_.push_back(distance(at) < Grammar::never && !place.ends_rule && place.jumps.empty() &&
+                       place.calls.empty() && !place.edges.empty());
+  }
   std::bitset<256> seen;
   for (std::size_t byte = 0; byte < 256; ++byte) {
     if (seen[classes_.of[byte]]) continue;
@@ -91,6 +97,10 @@ std::int32_t ByteAutomaton::closure(std::span<const Item> reached) {
   while (!pending_.empty()) {
     const Item item = pending_.back();
     pending_.pop_back();
+    if (element(is_leaf_, item.at)) {
+      closed_.push_back(item);
+      continue;
+    }
     if (distance(item.at) >= Grammar::never || !fresh(item)) continue;
     const Grammar::State& place = grammar_.state(item.at);
     if (place.ends_rule) {
@@ -108,6 +118,7 @@ std::int32_t ByteAutomaton::closure(std::span<const Item> reached) {
     if (!place.edges.empty()) closed_.push_back(item);
   }
   std::sort(closed_.begin(), closed_.end());
+  closed_.erase(std::unique(closed_.begin(), closed_.end()), closed_.end());
   return number_of(closed_, complete);
 }
 
@@ -146,22 +157,25 @@ void ByteAutomaton::make_room() {
 // Sets the first of ranges_ to those of the state's bytes, and returns their number.
 std::size_t ByteAutomaton::find_ranges(std::int32_t state) {
   const std::span<const Item> items = this->items(element(states_, state));
-  ends_.clear();
+  std::array<std::uint64_t, 5> ends{};        // as bits: where an edge begins or has ended
+  std::array<std::uint16_t, 257> range_at{};  // by where it begins
   for (const Item& item : items)
-    for (const Grammar::Edge& e : grammar_.state(item.at).edges) {
-      ends_.push_back(e.least);
-      ends_.push_back(e.most + std::size_t{1});
+    for (const Grammar::Edge& e : grammar_.state(item.at).edges)
+      for (const std::size_t end : {std::size_t{e.least}, e.most + std::size_t{1}})
+        ends[end / 64] |= std::uint64_t{1} << end % 64;
+  std::size_t count = 0;
+  for (std::size_t word = 0; word < ends.size(); ++word)
+    for (std::uint64_t bits = ends[word]; bits != 0; bits &= bits - 1) {
+      const std::size_t begin = 64 * word + as_size(std::countr_zero(bits));
+      if (ranges_.size() == count) ranges_.emplace_back();
+      ranges_[count].begin = begin, ranges_[count].reached.clear();
+      range_at[begin] = static_cast<std::uint16_t>(count++);
     }
-  std::sort(ends_.begin(), ends_.end());
-  ends_.erase(std::unique(ends_.begin(), ends_.end()), ends_.end());
-  if (ranges_.size() < ends_.size()) ranges_.resize(ends_.size());
-  for (std::size_t r = 0; r < ends_.size(); ++r) ranges_[r].begin = ends_[r], ranges_[r].reached.clear();
   for (const Item& item : items)
-    for (const Grammar::Edge& e : grammar_.state(item.at).edges) {
-      const auto first = std::lower_bound(ends_.begin(), ends_.end(), std::size_t{e.least}) - ends_.begin();
-      for (std::size_t r = as_size(first); ends_[r] <= e.most; ++r) ranges_[r].reached.push_back({e.to, item.stack});
-    }
-  return ends_.size();
+    for (const Grammar::Edge& e : grammar_.state(item.at).edges)
+      for (std::size_t r = range_at[e.least]; ranges_[r].begin <= e.most; ++r)
+        ranges_[r].reached.push_back({e.to, item.stack});
+  return count;
 }
 
 // All bytes at once, since those that lead to the same places then share the work.

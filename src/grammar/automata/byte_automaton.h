@@ -93,6 +93,7 @@ class ByteAutomaton {
   Grammar::ByteClasses classes_;
   std::vector<unsigned char> lowest_bytes_;
   std::vector<std::int64_t> distance_;
+  std::vector<char> is_leaf_;  // by place: it has edges, and without a byte nothing else is reached from it
   std::int32_t start_ = dead;
   std::vector<State> states_;
   std::vector<Item> items_;            // of all states
@@ -102,7 +103,6 @@ class ByteAutomaton {
   std::unordered_map<Item, std::int32_t, ItemHash> stack_numbers_;
   // Used while states are made, and kept for their memory.
   std::vector<Item> pending_, closed_, few_;
-  std::vector<std::size_t> ends_;
   std::vector<Range> ranges_;
 };
 
