@@ -74,10 +74,10 @@ for what in "$@"; do
     address) run asan "$(printf 'test_%s ' $most)" "^($(printf %s "$most" | tr ' ' '|'))\." "$costly|$repeats|$outside" ;;
     # OpenMP's own synchronisation is invisible to the thread sanitizer, so it runs where threads are the project's own:
     # not in training, whose products are OpenBLAS's and oneDNN's by OpenMP. Of decoding, the tests with several workers,
-    # threads inside ops or callbacks from other threads. All of the service. Hashing a large file and reading
+    # threads inside ops or in loading, or callbacks from other threads. All of the service. Hashing a large file and reading
     # a long prompt take one thread.
     thread) run tsan "test_base test_tensor test_corpus test_align test_decode test_serve test_watch" \
-      '^(base|tensor|corpus|align)\..*(Arena|Corpus|Team)|^decode\.(Deterministic\.Nothing|Ensemble|Generator|GoldenEncoderDecoder\.Batches|PromptSession|ContinuousSession|ContinuousBatch|Shortlist|Speculative|TokenAttention|Watched|WatchedModel|WorkerPool)|^serve\.(Engine|HttpServer|LargeBodies|Serving|SideWorker|Statistics)|^watch\.RunWatch' "$costly|^corpus\.(Corpus\.LargeFiles|.*GoesOnExactlyFromAnyBatch/[^0])|^decode\.PromptSession\.LongTexts" ;;
+      '^(base|tensor|corpus|align)\..*(Arena|Corpus|Team)|^decode\.(Deterministic\.Nothing|Ensemble|Generator|GoldenEncoderDecoder\.Batches|PromptSession|ContinuousSession|ContinuousBatch|Shortlist|Speculative|ThreadedLoading|TokenAttention|Watched|WatchedModel|WorkerPool)|^serve\.(Engine|HttpServer|LargeBodies|Serving|SideWorker|Statistics)|^watch\.RunWatch' "$costly|^corpus\.(Corpus\.LargeFiles|.*GoesOnExactlyFromAnyBatch/[^0])|^decode\.PromptSession\.LongTexts" ;;
     *) echo "sanitize: '$what' is not one of address, thread" >&2; exit 2 ;;
   esac
 done

@@ -237,6 +237,8 @@ def main():
     p.add_argument("--begin", type=int, default=1, help="the id of the begin token")
     p.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
     a = p.parse_args()
+    if a.llama_bench and a.peer != "ik":
+        p.error("--llama-bench is a program of the peer ik")
     {"make": make, "run": run, "loss": loss}[a.what](a)
 
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Compares `tril bench train` with PyTorch on a language model: both train the same shape on the same text in turn, and the ratio
-of their speeds is printed. A batch is so many sequences of the whole context; nothing is dropped out.
+of their speeds is printed. A batch is so many sequences of the whole context. There is no dropout.
 
 usage: train_lm.py TEXT --tril TRIL [--shape gpt2|llama] [--precision bf16|fp32] [--rounds 2] [--sequences 4] [--context 1024]
                    [--updates 8] [--skip 2] [--threads 2] [--work DIR]        (packages torch and tokenizers)
 
 TEXT must be large enough for a vocabulary of 50,257 tokens: some 20 MB. PyTorch uses its fused attention and its fused AdamW, in
-the precision by autocast or with all weights in it, with and without torch.compile: the fastest of the four counts.
+the precision by autocast or with all weights in it, with and without torch.compile: the fastest of these ways counts.
 """
 import argparse
 import json
@@ -75,8 +75,11 @@ def torch_model(a):
             qkv = self.qkv(self.norm1(x)).view(rows, length, heads + 2 * kv, d // heads).transpose(1, 2)
             q, k, v = qkv.split([heads, kv, kv], 1)
             if turn is not None:
-                q, k = (t * turn[0] + torch.cat([-t[..., d // heads // 2:], t[..., :d // heads // 2]], -1) * turn[1] for t in (q, k))
-            attended = F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=kv < heads)
+                cos, sin = (t.to(q.dtype) for t in turn)
+                q, k = (t * cos + torch.cat([-t[..., d // heads // 2:], t[..., :d // heads // 2]], -1) * sin for t in (q, k))
+            if kv < heads:  # the fused attention of processors has one key for each query
+                k, v = (t.repeat_interleave(heads // kv, 1) for t in (k, v))
+            attended = F.scaled_dot_product_attention(q, k, v, is_causal=True)
             x = x + self.out(attended.transpose(1, 2).reshape(rows, length, d))
             h = self.up(self.norm2(x))
             if gpt2:
@@ -99,21 +102,21 @@ def torch_model(a):
             angles = (torch.arange(a.context)[:, None] * each).repeat(1, 2)
             self.register_buffer("cos", angles.cos()), self.register_buffer("sin", angles.sin())
 
-        def forward(self, ids):
+        def forward(self, ids):  # the loss, so that it is compiled too
             x = self.embed(ids)
             if gpt2:
                 x = x + self.positions.weight[:ids.shape[1]]
-            turn = None if gpt2 else (self.cos.to(x.dtype), self.sin.to(x.dtype))
+            turn = None if gpt2 else (self.cos, self.sin)
             for layer in self.layers:
                 x = layer(x, turn)
-            return self.head(self.norm(x))
+            logits = self.head(self.norm(x))[:, :-1].float()
+            return F.cross_entropy(logits.flatten(0, 1), ids[:, 1:].flatten())
 
     return Decoder()
 
 
 def torch_speed(a, tokenizer):
     import torch
-    import torch.nn.functional as F
     from tokenizers import Tokenizer
 
     torch.set_num_threads(a.threads)
@@ -132,8 +135,7 @@ def torch_speed(a, tokenizer):
         if i == a.skip:
             begun = time.perf_counter()
         with torch.autocast("cpu", torch.bfloat16, enabled=a.precision == "bf16" and a.way.startswith("autocast")):
-            logits = step(batch)
-        loss = F.cross_entropy(logits[:, :-1].float().flatten(0, 1), batch[:, 1:].flatten())
+            loss = step(batch)
         optimizer.zero_grad(set_to_none=True)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
@@ -178,6 +180,8 @@ def main():
         ways = [theirs[0]["way"]]
         print(f"tril: {ours[-1]['speed']:.0f} tokens/s, loss {ours[-1]['loss']:.3f}, {ours[-1]['peak_mib']:.0f} MiB; ratio "
               f"{ours[-1]['speed'] / theirs[-1]['speed']:.2f}", flush=True)
+    if ours[0]["parameters"] != theirs[0]["parameters"]:
+        sys.exit(f"the shapes differ: {ours[0]['parameters']} and {theirs[0]['parameters']} parameters")
     best = [max(x["speed"] for x in each) for each in (ours, theirs)]
     memory = [max(x["peak_mib"] for x in each) for each in (ours, theirs)]
     print(f"{a.shape}, {ours[0]['parameters']:,} and {theirs[0]['parameters']:,} parameters, {a.precision}: tril {best[0]:.0f}, PyTorch "

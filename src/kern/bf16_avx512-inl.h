@@ -130,9 +130,9 @@ struct PairProducts {
     return _mm512_dpbf16_ps(sum, x, y);
   }
 
-  /// How a panel of B is read. Products of few rows wait for memory. AMD's processors, for which these products are
-  /// (processor.h), fetch it fastest in the order of its addresses and unasked: one tile after the other. Products of more rows
-  /// need each activation for both tiles at once, and those that are the first to read the panel prefetch.
+  /// How a panel of B is read. Products of few rows are bound by memory. AMD's processors, for which these products are
+  /// (processor.h), read it fastest in the order of its addresses and without prefetch instructions: one tile after the other. With
+  /// more rows, each activation is used for both tiles at once, and the rows that read the panel first prefetch it.
   enum class Reads : std::uint8_t { in_order, ahead, cached };
 
   /// kRows rows by 32 columns. Each sum is in the same order however B is read.
@@ -148,15 +148,19 @@ struct PairProducts {
       const auto* const x = reinterpret_cast<const int*>(a);
       if constexpr (kReads == Reads::ahead) fetch(b);
       if constexpr (kReads == Reads::in_order) {
-#pragma GCC unroll 2
-        for (std::size_t t = 0; t < 2; ++t)
+        for (std::size_t t = 0; t < 2; ++t) {
+          const int* of_tile = x;
+          __asm__(
+              ""
+              : "+r"(of_tile));  // otherwise GCC keeps the activations for the second tile, and runs out of registers
 #pragma GCC unroll 16
           for (std::size_t p = 0; p < 16; ++p) {
             const __m512i w = _mm512_loadu_si512(b + t * tile_values + p * 32);
 #pragma GCC unroll 8
             for (std::size_t i = 0; i < kRows; ++i)
-              sum[i][t] = add_product(sum[i][t], _mm512_set1_epi32(x[i * 16 + p]), w);
+              sum[i][t] = add_product(sum[i][t], _mm512_set1_epi32(of_tile[i * 16 + p]), w);
           }
+        }
       } else {
         for (std::size_t p = 0; p < 16; ++p) {
           const __m512i left = _mm512_loadu_si512(b + p * 32), right = _mm512_loadu_si512(b + tile_values + p * 32);

@@ -198,7 +198,7 @@ struct Section {
   }
   std::size_t bytes() const { return Format::header(groups) + 2 * groups * Style<Format>::half_bytes; }
 
-  // Prefetch distance in bytes: a section or two are multiplied while memory answers.
+  // Prefetch distance in bytes: a section or two are multiplied while memory answers (measured on a Zen 4).
   static constexpr std::size_t ahead = 8 << 10;
   HWY_INLINE void fetch_header() const { fetch(at, Format::header(groups)); }
   HWY_INLINE void fetch_group(const std::uint8_t* lines_of_group) const {
@@ -385,7 +385,7 @@ struct HalfSums {
   std::int32_t even, odd;
 };
 HWY_INLINE HalfSums SumHalves(const std::int8_t* q, std::size_t n) {
-  // Unsigned bytes are added in eights: 128 more for each.
+  // 128 is added to each value, since only unsigned bytes have such a sum.
   const hn::FixedTag<std::uint8_t, 16> d8;
   const hn::FixedTag<std::uint32_t, 4> d32;
   const hn::FixedTag<std::uint64_t, 2> d64;

@@ -213,7 +213,7 @@ struct FourProducts {
     std::uint8_t* unpacked;
   };
 
-  /// Products of so few rows wait for memory, which is read fastest in the order of its addresses: one tile after the other.
+  /// Products of so few rows are bound by memory, which a Zen 4 reads fastest in the order of addresses: one tile after the other.
   static constexpr std::size_t most_from_memory = 4;
 
   /// The number of rows of the next part: the remaining rows in even parts.
@@ -278,10 +278,15 @@ struct FourProducts {
     for (std::size_t l = 0; l < deep; ++l, a += 64, b += 2 * int8_tile_bytes) {
       ahead.step();
       if constexpr (kRows <= most_from_memory) {
-        for (std::size_t t = 0; t < 2; ++t)
+        for (std::size_t t = 0; t < 2; ++t) {
+          const std::int8_t* of_tile = a;
+          __asm__(
+              ""
+              : "+r"(of_tile));  // otherwise GCC keeps the activations for the second tile, and runs out of registers
 #pragma GCC unroll 16
           for (std::size_t p = 0; p < 16; ++p)
-            sum.add(t, a + p * 4, a_stride, _mm512_loadu_si512(b + t * int8_tile_bytes + p * 64));
+            sum.add(t, of_tile + p * 4, a_stride, _mm512_loadu_si512(b + t * int8_tile_bytes + p * 64));
+        }
       } else {
         for (std::size_t p = 0; p < 16; ++p)
           sum.add(a + p * 4, a_stride, _mm512_loadu_si512(b + p * 64),

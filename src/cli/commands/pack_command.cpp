@@ -1,6 +1,7 @@
 // tril pack: stores a model's packed weights for serving beside the model, to be mapped.
 #include <spdlog/spdlog.h>
 
+#include "base/cores.h"
 #include "cli/commands/commands.h"
 #include "cli/io/ending_signal.h"
 #include "decode/models/decoding_options.h"
@@ -27,7 +28,7 @@ int pack(const PackOptions& o) {
   const EndingSignal ending;
   const auto source = model::ModelSource::open(o.model);
   const nn::Precision precision = o.precision ? precision_of(*o.precision) : source.stored_precision();
-  const std::size_t bytes = model::write_packed_image(source, precision);
+  const std::size_t bytes = model::write_packed_image(source, precision, available_cores());
   spdlog::info("{}: {:.1f} MiB", model::packed_image_path(source, precision).string(),
                static_cast<double>(bytes) / (1 << 20));
   return exit_success;

@@ -93,7 +93,10 @@ void ProposalLength::add(const Measured& step) {
   const std::int64_t proposed = std::reduce(step.proposed.begin(), step.proposed.end(), std::int64_t{0});
   const std::int64_t accepted = std::reduce(step.accepted.begin(), step.accepted.end(), std::int64_t{0});
   const double of_token = t.seconds[0].value() / static_cast<double>(step.proposed.size());
-  lost_ = std::max(0.0, lost_ + step.seconds - static_cast<double>(std::ssize(step.proposed) + accepted) * of_token);
+  // As for the times, what held a step up does not count.
+  const Median& others = t.seconds[as_size(step.length)];
+  const double seconds = step.catches_up || !others.known() ? step.seconds : std::min(step.seconds, 2 * others.value());
+  lost_ = std::max(0.0, lost_ + seconds - static_cast<double>(std::ssize(step.proposed) + accepted) * of_token);
   if (best(t, 0) > 0 || (proposed > 0 && accepted == proposed)) {
     pause_ = first_pause, next_trial_ = steps_;
   } else if (step.catches_up) {

@@ -111,13 +111,13 @@ fs::path packed_image_path(const ModelSource& model, nn::Precision precision) {
   return model.beside(fmt::format("packed-{}.tril", nn::name_of(precision)));
 }
 
-std::size_t write_packed_image(const ModelSource& model, nn::Precision precision) {
+std::size_t write_packed_image(const ModelSource& model, nn::Precision precision, int threads) {
   check_servable(model, precision);
   const std::unique_ptr<Model> m = make(model);
   m->parameters().allocate_serving(precision);
   const WeightFiles& files = model.weights();
   check_weights(*m, files);
-  load_weights(*m, model);
+  load_weights(*m, model, threads);
   const std::span<const std::byte> image = m->parameters().serving_image();
   AtomicFile file(packed_image_path(model, precision).string());
   file.write(header_of(*m, precision,

@@ -19,7 +19,7 @@ namespace tril::model {
 std::filesystem::path packed_image_path(const ModelSource& model, nn::Precision precision);
 
 /// Writes it atomically. @return its size in bytes
-std::size_t write_packed_image(const ModelSource& model, nn::Precision precision);
+std::size_t write_packed_image(const ModelSource& model, nn::Precision precision, int threads = 1);
 
 /// Lets `m`, which was made for `model` and has no weights yet, serve from an existing image. Returns false if there is none.
 /// Warns and returns false if the image is of other weights or another version of tril, or if its sample is damaged.

@@ -27,8 +27,7 @@ std::unique_ptr<Model> make(const ModelSource& source);
 /// Loads a published model. @throws Error naming the first file, key or tensor that is missing or has another size
 /// @param serving  the precision of a model that only serves, which takes less memory; none: float32, and the model can also be
 ///                 trained and saved
-/// @param threads  that convert weights at the same time, at least 1; each needs memory for the largest of its weights in float32,
-///                 unless the model is served as it is stored
+/// @param threads  the number of threads that convert weights, at least 1 (set_weights.h)
 std::unique_ptr<Model> load(const ModelSource& source, std::optional<nn::Precision> serving = {}, int threads = 1);
 
 /// @throws Error(usage) if `source` cannot be served in `precision`: only a file of blocks is served in blocks

@@ -12,6 +12,7 @@
 #include "base/as_size.h"
 #include "base/team.h"
 #include "model_io/gguf/gguf_weights.h"
+#include "model_io/source/memory_budget.h"
 
 namespace tril::model {
 namespace {
@@ -35,31 +36,43 @@ nn::BlockRows blocks_of(const nn::Parameter& p, const WeightView& view, const We
 }
 
 // Memory for the values of one weight after the other. New memory for each would be cleared first, and the system clears its pages
-// once more when they are first used. Memory for a very large weight, such as an embedding, is not kept for the others.
+// once more when they are first used. Memory for a large weight, such as an embedding, is not kept for the others.
 class Workspace {
  public:
+  /// @param most_kept  values
+  explicit Workspace(std::size_t most_kept) : most_kept_(most_kept) {}
+
   std::span<float> of(std::size_t count) {
-    if (count > count_ || count_ > most_kept) {
+    if (count > count_ || count_ > most_kept_) {
       memory_.reset();  // before the larger one exists
       memory_ = std::make_unique_for_overwrite<float[]>(count);
       count_ = count;
     }
     return {memory_.get(), count};
   }
+  void release_large() {
+    if (count_ > most_kept_) memory_.reset(), count_ = 0;
+  }
 
  private:
-  static constexpr std::size_t most_kept = std::size_t{1} << 26;  // 256 MiB
-
   std::unique_ptr<float[]> memory_;
-  std::size_t count_ = 0;
+  std::size_t most_kept_, count_ = 0;
 };
+
+// True if the weight is served in the integers or blocks in which it is stored.
+bool keeps_its_form(const nn::Parameter& p, const StoredWeight& stored) {
+  return p.quantized &&
+         (p.quantized.format != kern::BlockFormat::none || (stored.bits() != 0 && p.quantized.bits == stored.bits()));
+}
 
 // Values that are stored as in the model are not copied first.
 void set(nn::Parameters& parameters, nn::Parameter& p, const StoredWeight& stored, const WeightFiles& files,
          Workspace& workspace) {
   const kern::Kernels& kernels = kern::best();
   const WeightView& view = *stored.values;
-  if (stored.bits() != 0 && p.quantized && p.quantized.bits == stored.bits()) {
+  if (keeps_its_form(p, stored) && p.quantized.format != kern::BlockFormat::none)
+    return parameters.set(kernels, p, blocks_of(p, view, files));
+  if (keeps_its_form(p, stored)) {
     const auto bytes = [](const WeightView* v) {
       return v ? std::span(reinterpret_cast<const std::uint8_t*>(v->bytes.data()), v->bytes.size())
                : std::span<const std::uint8_t>();
@@ -67,8 +80,6 @@ void set(nn::Parameters& parameters, nn::Parameter& p, const StoredWeight& store
     const std::vector<float> scales = to_f32(*stored.scales);
     return parameters.set(kernels, p, {stored.bits(), bytes(&view), bytes(stored.multipliers), scales});
   }
-  if (p.quantized && p.quantized.format != kern::BlockFormat::none)
-    return parameters.set(kernels, p, blocks_of(p, view, files));
   const bool aligned = reinterpret_cast<std::uintptr_t>(view.bytes.data()) % alignof(float) == 0;
   std::span<const float> values;
   if (view.dtype == StoredType::f32 && aligned && stored.as_in_model()) {
@@ -93,14 +104,22 @@ void set_weights(nn::Parameters& parameters, std::span<const WeightToSet> weight
   std::atomic<std::size_t> next = 0, first_wrong = weights.size();
   std::vector<std::exception_ptr> errors(weights.size());
   std::mutex mutex;
+  Team team(static_cast<int>(std::clamp<std::size_t>(weights.size(), 1, as_size(threads))));
+  // Weights in float32, at the same time; those that every thread keeps memory for are a quarter of it.
+  constexpr std::size_t most_bytes = std::size_t{1} << 30;
+  MemoryBudget budget(most_bytes);
   const auto set_some = [&](int) {
-    Workspace workspace;
+    Workspace workspace(most_bytes / sizeof(float) / 4 / as_size(team.size()));
     for (std::size_t n = next++; n < order.size(); n = next++) {
       const std::size_t i = order[n];
       if (i > first_wrong) continue;
       try {
-        set(parameters, *weights[i].parameter, weights[i].stored, files, workspace);
-        files.release(*weights[i].stored.values);
+        nn::Parameter& p = *weights[i].parameter;
+        const StoredWeight& stored = weights[i].stored;
+        const MemoryBudget::Use use(budget, keeps_its_form(p, stored) ? 0 : as_size(p.shape.count()) * sizeof(float));
+        set(parameters, p, stored, files, workspace);
+        workspace.release_large();
+        files.release(*stored.values);
       } catch (...) {
         const std::scoped_lock lock(mutex);
         errors[i] = std::current_exception();
@@ -108,7 +127,7 @@ void set_weights(nn::Parameters& parameters, std::span<const WeightToSet> weight
       }
     }
   };
-  Team(static_cast<int>(std::clamp<std::size_t>(weights.size(), 1, as_size(threads)))).run(set_some);
+  team.run(set_some);
   if (first_wrong < weights.size()) std::rethrow_exception(errors[first_wrong]);
 }
 

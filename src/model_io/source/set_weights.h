@@ -15,8 +15,9 @@ struct WeightToSet {
   StoredWeight stored;
 };
 
-/// Converts and sets the weights on `threads` threads, at least 1. Each thread needs memory for the largest of its weights in
-/// float32, unless it is set as it is stored. If several weights are wrong, the error is that of the first.
+/// Converts and sets the weights on `threads` threads, at least 1. Weights that are not set as they are stored take memory for their
+/// values in float32 meanwhile: together at most 1 GiB, or one larger weight. If several weights are wrong, the error is that of the
+/// first.
 void set_weights(nn::Parameters& parameters, std::span<const WeightToSet> weights, const WeightFiles& files,
                  int threads);
 
