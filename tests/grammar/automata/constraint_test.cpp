@@ -4,12 +4,14 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <regex>
 #include <set>
 
 #include "support/constraints.h"
 #include "support/process.h"
+#include "support/rounds.h"
 #include "support/schema_validator.h"
 
 namespace tril::search {
@@ -168,6 +170,38 @@ TEST(Constraint, TokensThatAreLongerThanAnyPlainOneAreFollowed) {
        {R"({"type":"string","minLength":2})", R"({"type":"string","minLength":3,"maxLength":4})",
         R"({"type":"array","items":{"type":"string","minLength":2}})", R"({"type":"string","pattern":"^[a-c]{2,9}$"})"})
     expect_masks_of_the_definition(trie, schema, random);
+}
+
+// Whatever was drawn before. If exactly its tokens are left, masks still allow each of them.
+TEST(Constraint, TheShortestEndingIsFoundTokenByToken) {
+  const auto trie = tokens(400);
+  const Constraint c(
+      json_schema_grammar(
+          R"({"type":"object","properties":{"name":{"type":"string","minLength":9},"v":{"enum":["foo",123]}},"required":["name","v"]})"),
+      trie);
+  const std::int64_t whole = c.least_tokens();
+  EXPECT_EQ(c.shortest_after({}, whole / 100), -1) << "no ending fits, whatever the tokens";
+  EXPECT_EQ(c.shortest_after(std::array{std::int32_t{'}'}}, 1000), -1) << "not the beginning of an allowed text";
+  test::rounds(20, [&](RandomSequence& random) {
+    std::vector<std::int32_t> text;
+    for (std::uint64_t n = random.below(10); n > 0; --n) {
+      const Constraint::Allowed allowed = c.after(text, 1000);
+      if (allowed.count == 0) break;
+      std::int32_t id = 0;
+      while (!may_follow(allowed, id) || random.below(static_cast<std::uint64_t>(allowed.count)) != 0)
+        id = static_cast<std::int32_t>((id + 1) % trie->size());
+      text.push_back(id);
+    }
+    std::vector<std::int32_t> whole_text = text;
+    for (std::int32_t next = 0; (next = c.shortest_after(whole_text, 1000)) >= 0;) whole_text.push_back(next);
+    EXPECT_TRUE(c.after(whole_text, 1000).complete);
+    for (std::int64_t left = std::ssize(whole_text) - std::ssize(text); left > 0; --left) {
+      const std::int32_t next = whole_text[text.size()];
+      EXPECT_EQ(c.shortest_after(text, left), next);
+      EXPECT_TRUE(may_follow(c.after(text, left), next)) << left << " left";
+      text.push_back(next);
+    }
+  });
 }
 
 // For every length that the shortest text fits, a greedy search over random logits ends in an allowed text; with one
