@@ -56,7 +56,8 @@ class ProposalLength {
     double value() const { return value_; }  ///< of two in the middle, the smaller one
 
    private:
-    std::array<double, 15> last_{};
+    // Nine: fewer lose more where times are noisy, and more take too long to follow a text that changes.
+    std::array<double, 9> last_{};
     std::int64_t count_ = 0;
     double value_ = 0;
   };

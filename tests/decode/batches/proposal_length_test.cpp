@@ -69,7 +69,7 @@ TEST(ProposalLength, IsAsFastAsTheBestFixedOne) {
           };
           double best = seconds(0);
           for (std::int32_t k = 1; k <= 8; ++k) best = std::min(best, seconds(k));
-          EXPECT_LT(seconds(-1), 1.15 * best)  // what learning and trying other lengths cost, at most
+          EXPECT_LT(seconds(-1), 1.12 * best)
               << fmt::format("{} rows, agreement {}, {} each, noise {}", rows, agreement, each, noise);
         }
 }
@@ -89,12 +89,10 @@ TEST(ProposalLength, LosesLittleWhereNothingIsAccepted) {
 TEST(ProposalLength, FollowsTheText) {
   const Simulated copied{.agreement = 0.97, .each = 0.05}, own{.agreement = 0.02, .each = 0.4};
   Simulation search;
-  double all = 0;
   for (int i = 0; i < 10; ++i) {
     EXPECT_LT(search.make(own, 2000), 1.05 * 2000);
-    all += search.make(copied, 2000);
+    EXPECT_LT(search.make(copied, 2000), 0.4 * 2000) << i;
   }
-  EXPECT_LT(all, 10 * 0.35 * 2000);
 }
 
 TEST(ProposalLength, ProposalsThatAreSeldomThereCostNothing) {
