@@ -149,10 +149,9 @@ struct PairProducts {
       if constexpr (kReads == Reads::ahead) fetch(b);
       if constexpr (kReads == Reads::in_order) {
         for (std::size_t t = 0; t < 2; ++t) {
+          // Hidden from GCC, which otherwise keeps the activations for the second tile, and runs out of registers.
           const int* of_tile = x;
-          __asm__(
-              ""
-              : "+r"(of_tile));  // otherwise GCC keeps the activations for the second tile, and runs out of registers
+          __asm__("" : "+r"(of_tile));
 #pragma GCC unroll 16
           for (std::size_t p = 0; p < 16; ++p) {
             const __m512i w = _mm512_loadu_si512(b + t * tile_values + p * 32);

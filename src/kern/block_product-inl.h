@@ -411,8 +411,8 @@ void RoundRows(const RoundBlocks& b) {
       BlockRow& row = b.rows[k / block_depth * b.m + i];
       row.scale = RoundSection(b.x + i * b.stride + k, smaller(b.k - k, block_depth), row.q);
       for (std::size_t g = 0; g < S::groups; ++g) {
-        const auto [even, odd] =
-            SumHalves(row.q + g * Format::group, Format::group);  // of a lane's lower and upper 16 bits
+        // Of the lower and the upper 16 bits of a lane.
+        const auto [even, odd] = SumHalves(row.q + g * Format::group, Format::group);
         row.starts[g] = S::pairs ? static_cast<std::int32_t>((static_cast<std::uint32_t>(-S::offset * even) & 0xffffU) |
                                                              static_cast<std::uint32_t>(-S::offset * odd) << 16)
                                  : -S::offset * (even + odd);

@@ -279,10 +279,9 @@ struct FourProducts {
       ahead.step();
       if constexpr (kRows <= most_from_memory) {
         for (std::size_t t = 0; t < 2; ++t) {
+          // Hidden from GCC, which otherwise keeps the activations for the second tile, and runs out of registers.
           const std::int8_t* of_tile = a;
-          __asm__(
-              ""
-              : "+r"(of_tile));  // otherwise GCC keeps the activations for the second tile, and runs out of registers
+          __asm__("" : "+r"(of_tile));
 #pragma GCC unroll 16
           for (std::size_t p = 0; p < 16; ++p)
             sum.add(t, of_tile + p * 4, a_stride, _mm512_loadu_si512(b + t * int8_tile_bytes + p * 64));

@@ -43,7 +43,7 @@ class Workspace {
   explicit Workspace(std::size_t most_kept) : most_kept_(most_kept) {}
 
   std::span<float> of(std::size_t count) {
-    if (count > count_ || count_ > most_kept_) {
+    if (count > count_) {
       memory_.reset();  // before the larger one exists
       memory_ = std::make_unique_for_overwrite<float[]>(count);
       count_ = count;
@@ -70,9 +70,8 @@ void set(nn::Parameters& parameters, nn::Parameter& p, const StoredWeight& store
          Workspace& workspace) {
   const kern::Kernels& kernels = kern::best();
   const WeightView& view = *stored.values;
-  if (keeps_its_form(p, stored) && p.quantized.format != kern::BlockFormat::none)
-    return parameters.set(kernels, p, blocks_of(p, view, files));
   if (keeps_its_form(p, stored)) {
+    if (p.quantized.format != kern::BlockFormat::none) return parameters.set(kernels, p, blocks_of(p, view, files));
     const auto bytes = [](const WeightView* v) {
       return v ? std::span(reinterpret_cast<const std::uint8_t*>(v->bytes.data()), v->bytes.size())
                : std::span<const std::uint8_t>();
