@@ -243,7 +243,11 @@ class TranslatorOptions(TranslateOptions, total=False):
 
     draft_model: Path
     """speculative decoding: directory of a small model with the same vocabulary; it proposes tokens that `model`
-    checks in one step; the text is the same; needs greedy search"""
+    checks in one step; the text is the same; needs greedy search, or sampling of one text"""
+
+    draft_heads: Path
+    """speculative decoding: directory of Medusa heads that were trained for `model`, by `medusa_heads` of `tril train`
+    or elsewhere; they propose tokens from its last hidden state"""
 
     draft_precision: Literal["fp32", "bf16", "int8", "int4", "blocks"]
     """precision of the draft model's weights: `model` with fewer bits may be its own draft; unset: as `precision`"""
@@ -251,10 +255,6 @@ class TranslatorOptions(TranslateOptions, total=False):
     draft_min_prob: float
     """stop proposing after a token that the draft model finds less probable than this; 0: never stop for this (from 0
     to 1)"""
-
-    draft_heads: Path
-    """speculative decoding: directory of Medusa heads that were trained for `model`, by `medusa_heads` of `tril train`
-    or elsewhere; they propose tokens from its last hidden state"""
 
     prompt_lookup: int
     """speculative decoding without a draft model: propose what followed an earlier occurrence of the last N tokens, or
@@ -436,7 +436,11 @@ class GeneratorOptions(GenerateOptions, total=False):
 
     draft_model: Path
     """speculative decoding: directory of a small model with the same vocabulary; it proposes tokens that `model`
-    checks in one step; the text is the same; needs greedy search"""
+    checks in one step; the text is the same; needs greedy search, or sampling of one text"""
+
+    draft_heads: Path
+    """speculative decoding: directory of Medusa heads that were trained for `model`, by `medusa_heads` of `tril train`
+    or elsewhere; they propose tokens from its last hidden state"""
 
     draft_precision: Literal["fp32", "bf16", "int8", "int4", "blocks"]
     """precision of the draft model's weights: `model` with fewer bits may be its own draft; unset: as `precision`"""
@@ -444,10 +448,6 @@ class GeneratorOptions(GenerateOptions, total=False):
     draft_min_prob: float
     """stop proposing after a token that the draft model finds less probable than this; 0: never stop for this (from 0
     to 1)"""
-
-    draft_heads: Path
-    """speculative decoding: directory of Medusa heads that were trained for `model`, by `medusa_heads` of `tril train`
-    or elsewhere; they propose tokens from its last hidden state"""
 
     prompt_lookup: int
     """speculative decoding without a draft model: propose what followed an earlier occurrence of the last N tokens, or
@@ -616,6 +616,30 @@ class ServeOptions(TypedDict, total=False):
 
     beam_size: int
     """default beam size of requests; unset: as the model's directory says, or 1 (from 1 to 64)"""
+
+    draft_model: Paths
+    """speculative decoding: a small model with the same vocabulary as the first model, or as the model NAME; it
+    proposes tokens that the model checks in one step; the answers are the same; for requests with greedy search or
+    one sample"""
+
+    draft_heads: Paths
+    """likewise Medusa heads that were trained for the first model, or for the model NAME; they propose tokens from its
+    last hidden state"""
+
+    draft_precision: Literal["fp32", "bf16", "int8", "int4", "blocks"]
+    """precision of the draft model's weights: `model` with fewer bits may be its own draft; unset: as `precision`"""
+
+    draft_min_prob: float
+    """stop proposing after a token that the draft model finds less probable than this; 0: never stop for this (from 0
+    to 1)"""
+
+    prompt_lookup: int
+    """speculative decoding without a draft model: propose what followed an earlier occurrence of the last N tokens, or
+    fewer, in the text or its source; 0: off (from 0 to 1000)"""
+
+    draft_tokens: int
+    """number of tokens proposed at a time; unset: up to 8, or a token of each head, as many as are fastest by the
+    acceptance and the times that are measured meanwhile, or none (from 1 to 1000)"""
 
     threads: int
     """number of cores to use; 0: all (from 0 to 4096)"""

@@ -98,8 +98,8 @@ struct SearchPlan {
 
   /// True if hypotheses compete with each other, as in beam search but not in greedy search or sampling.
   bool has_beam() const { return beam_size > 1 || alternatives; }
-  /// True for greedy search: one hypothesis of the likeliest tokens.
-  bool is_greedy() const { return !has_beam() && !sampling.on && n_best == 1; }
+  /// True if the search has a single text, whose tokens proposals can be compared with (decode/batches/speculator.h).
+  bool takes_proposals() const { return !has_beam() && n_best == 1 && !attention && !shortlist; }
   /// The number of finished hypotheses after which a beam, or a beam group, stops.
   std::int32_t pool_size() const;
 };

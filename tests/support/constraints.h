@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "decode/batches/decode.h"
-#include "decode/batches/speculative.h"
+#include "decode/batches/speculator.h"
 #include "grammar/automata/constraint.h"
 #include "grammar/automata/grammar_text.h"
 #include "grammar/schemas/json_schema.h"
@@ -73,10 +73,10 @@ class RandomStep : public Step {
 class RandomProposer : public Proposer {
  public:
   explicit RandomProposer(std::int64_t vocab_size) : vocab_size_(vocab_size), random_(8, 8) {}
-  void propose(Context&, const Drafts& rows, std::vector<std::vector<std::int32_t>>& proposals) override {
-    proposals.assign(rows.tokens.size(), {});
-    for (std::size_t r = 0; r < rows.tokens.size(); ++r)
-      for (std::int32_t i = 0; i < rows.most[r]; ++i)
+  void propose(Context&, const Drafts& drafts, std::vector<std::vector<std::int32_t>>& proposals) override {
+    proposals.assign(drafts.rows.size(), {});
+    for (std::size_t r = 0; r < drafts.rows.size(); ++r)
+      for (std::int32_t i = 0; i < drafts.rows[r].most; ++i)
         proposals[r].push_back(static_cast<std::int32_t>(random_.below(static_cast<std::uint64_t>(vocab_size_))));
   }
 

@@ -27,6 +27,7 @@
 #include "decode/batches/prompt_session.h"
 #include "decode/models/constraint_fields.h"
 #include "decode/models/decoding_options.h"
+#include "decode/models/model_set.h"
 #include "decode/texts/text_stream.h"
 #include "format/json_text.h"
 #include "model_io/source/model_source.h"
@@ -41,6 +42,7 @@ constexpr std::uint64_t most_file_bytes = std::uint64_t{64} << 20;
 
 struct ChatOptions {
   DecodingOptions decoding;
+  ModelSetOptions others;
   ConstraintOptions constraint;
   std::string system, format = "auto", template_file, load;
 };
@@ -63,6 +65,8 @@ Fields fields_of(ChatOptions& o) {
   f.group("Model");
   add_model_fields(f, o.decoding);
   add_cache_precision_field(f, o.decoding);
+  f.group("Speculative decoding");
+  add_speculative_fields(f, o.others);
   f.group("Chat");
   f.add("system", &o.system, "system message at the beginning of the chat").letter('s').value_name("TEXT");
   f.add("load", &o.load, "continue a chat that /save wrote").value_name("FILE");
@@ -137,7 +141,8 @@ class Chat {
         format_(o, *tokenizer_),
         context_(arena_),
         constraint_(make_constraint(o.constraint, *tokenizer_)),
-        talk_fields_(talk_fields(o)) {
+        talk_fields_(talk_fields(o)),
+        others_(o.others, o.decoding, *model_, tokenizer_.get()) {
     search::check_language_model(*model_, *tokenizer_);
     settle_placement(o_.decoding);  // before this thread is pinned
     const search::GeneratorOptions g = generator_options(o_.decoding, published_, *model_, *tokenizer_);
@@ -147,7 +152,7 @@ class Chat {
     memory_.emplace(p.placement.numa, MemoryOf::all_threads);
     context_.set_team(team_.get());
     kept_ = std::make_unique<search::PromptSession>(context_, *model_, g.decoding.session.cache,
-                                                    model_identity(o.decoding));
+                                                    model_identity(o.decoding), others_.speculative());
     reset();
     if (!o.load.empty()) load(o.load);
   }
@@ -187,6 +192,7 @@ class Chat {
                    counted(format_count(new_tokens_), "token"),
                    static_cast<double>(new_tokens_) / std::max(seconds_, 1e-9),
                    counted(format_count(read_), "token was", "tokens were"), format_count(reused_));
+    report_speculation(kept_->speculation());
     return exit_success;
   }
 
@@ -419,6 +425,7 @@ class Chat {
   Context context_;
   std::shared_ptr<const search::Constraint> constraint_;
   Fields talk_fields_;
+  ModelSet others_;  ///< what proposes tokens; outlives kept_
   std::unique_ptr<search::PromptSession> kept_;
   Json messages_;
   std::string last_said_;
@@ -441,10 +448,11 @@ void add_chat(App& app) {
            "them. Without a terminal only the answers are printed, so that it works in pipes.",
        .examples = {{"tril chat --model llama", "with the settings of its directory"},
                     {"tril chat -m llama --system \"Answer in one word.\" --temperature 0.7", "with a system message"},
+                    {"tril chat -m big --draft-model small", "with a small model that proposes tokens"},
                     {"tril chat -m plays --format plain", "with a model that has no chat template"}},
        .fields = fields_of(*o),
        .reads_config = true,
-       .models = {"model", "adapter"},
+       .models = {"model", "adapter", "draft-model", "draft-heads"},
        .apply_preset = {},
        .run = [o](const Invocation&) { return Chat(*o).run(); }});
 }

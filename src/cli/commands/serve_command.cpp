@@ -19,6 +19,8 @@
 #include "cli/serving/served_terms.h"
 #include "cli/serving/server_keys.h"
 #include "model_io/adapters/adapter.h"
+#include "model_io/adapters/medusa_files.h"
+#include "model_io/source/model_source.h"
 #include "serve/api/classroom.h"
 #include "serve/api/service.h"
 #include "serve/api/suggestions.h"
@@ -106,6 +108,22 @@ void check_values(const std::vector<std::string>& values, const std::vector<serv
                  "for example " + of.example);
 }
 
+// Mistakes that are found before models are loaded.
+void check_proposals(const ServeOptions& o) {
+  const auto open_each = [](const char* flag, const std::vector<std::string>& values, const auto& open) {
+    for (const std::string& value : values) try {
+        open(named(value).second);
+      } catch (const Error& error) {
+        fail_usage(flag, error.what());
+      }
+  };
+  open_each("--draft-model", o.draft_models, [](const std::string& path) { model::ModelSource::open(path); });
+  open_each("--draft-heads", o.draft_heads, [](const std::string& path) { model::MedusaFiles::open(path); });
+  if (o.proposals.draft_tokens && o.draft_models.empty() && o.draft_heads.empty() && o.proposals.prompt_lookup == 0)
+    fail_usage("--draft-tokens", "has no effect without proposed tokens",
+               "pass --draft-model, --draft-heads or --prompt-lookup");
+}
+
 }  // namespace
 
 void run_server(ServeOptions o, const ServerSignals& signals) {
@@ -149,12 +167,14 @@ void run_server(ServeOptions o, const ServerSignals& signals) {
   }
 
   o.models = models_of(o);
+  for (std::vector<std::string>* const list : {&o.draft_models, &o.draft_heads}) give_to_first(*list, o.models);
   const std::vector<LanguagePair> languages = language_pairs(o.languages);
   for (const NamedAdapter& a : named_adapters(o.adapters, o.models)) try {
       model::Adapter::open(a.directory);
     } catch (const Error& error) {
       fail_usage("--adapter", error.what());
     }
+  check_proposals(o);
   Refused refused, late;  // of models at the start, and of those that have appeared later
   std::vector<serve::ModelLoader> loaders = model_loaders(o, refused);
   for (const LanguagePair& pair : languages)
@@ -162,6 +182,8 @@ void run_server(ServeOptions o, const ServerSignals& signals) {
       fail_usage("--languages", "there is no model " + pair.model + " in --model");
   check_values(o.prompt_templates, loaders, {"--prompt-template", "NAME=TEXT", "lm=general"});
   check_values(o.shortlists, loaders, {"--shortlist", "NAME=FILE", "de=models/de/lex.s2t"});
+  check_values(o.draft_models, loaders, {"--draft-model", "[NAME=]DIR", "lm=models/small"});
+  check_values(o.draft_heads, loaders, {"--draft-heads", "[NAME=]DIR", "lm=models/heads"});
 
   // They have little work compared to decoding, and each additional one competes more for the cores.
   const int http_threads =
@@ -256,12 +278,14 @@ void add_serve(App& app) {
             {"tril serve -m de=models/de plays=models/plays --precision int8 --port 9000", "two models"},
             {"tril serve --models models --model-memory 2GiB --idle-unload 10m",
              "any number of models, loaded when requests need them"},
+            {"tril serve -m big=models/big --draft-model models/small",
+             "a language model whose tokens a smaller one proposes"},
             {"tril serve -m de=models/de --host 0.0.0.0 --api-key-file keys --tls-certificate c.pem --tls-key k.pem",
              "for other machines, with HTTPS and keys"}},
        .fields = fields_of(*o),
        .reads_config = true,
        .reads_environment = true,
-       .models = {"model", "adapter"},
+       .models = {"model", "adapter", "draft-model", "draft-heads"},
        .outputs = {"access-log", "suggestions"},
        .apply_preset = {},
        .run = [o](const Invocation&) {

@@ -26,6 +26,11 @@ std::string value_of(const std::vector<std::string>& values, const std::string& 
   return "";
 }
 
+void give_to_first(std::vector<std::string>& values, const std::vector<std::string>& models) {
+  for (std::string& value : values)
+    if (value.find('=') == value.npos) value = named(models.at(0)).first + "=" + value;
+}
+
 void check_names(const std::vector<std::string>& values, const std::string& flag) {
   std::map<std::string, std::string> known;
   for (const std::string& value : values)

@@ -75,6 +75,17 @@ Fields fields_of(ServeOptions& o) {
         "default beam size of requests; unset: as the model's directory says, or 1")
       .letter('b')
       .within(serve::served_beams);
+  f.group("Speculative decoding");
+  f.add("draft-model", &o.draft_models,
+        "speculative decoding: a small model with the same vocabulary as the first model, or as the model NAME; it "
+        "proposes tokens that the model checks in one step; the answers are the same; for requests with greedy search "
+        "or one sample")
+      .value_name("[NAME=]DIR");
+  f.add("draft-heads", &o.draft_heads,
+        "likewise Medusa heads that were trained for the first model, or for the model NAME; they propose tokens from "
+        "its last hidden state")
+      .value_name("[NAME=]DIR");
+  add_proposal_fields(f, o.proposals);
   f.group("Resources");
   add_threads_field(f, o.decoding.threads);
   add_placement_fields(f, o.decoding.placement);

@@ -8,6 +8,7 @@
 
 #include "base/fields.h"
 #include "decode/models/decoding_options.h"
+#include "decode/models/model_set.h"
 #include "serve/api/service.h"
 #include "serve/engine/engine.h"
 
@@ -28,6 +29,8 @@ struct ServeOptions {
   std::uint64_t queue_size = serve::EngineOptions{}.queue_size;
   std::int64_t cache_tokens = 0, prompt_tokens = 512, prefix_tokens = 16'384;
   bool deterministic = false;
+  std::vector<std::string> draft_models, draft_heads;  ///< NAME=DIR, or DIR of the first model
+  ModelSetOptions proposals;                           ///< of all models
   ServeOptions() {
     decoding.batch_size = 48;  // joining a running batch costs less per sentence than a batch of tril translate's 32
   }

@@ -11,6 +11,7 @@
 #include "cli/serving/named_values.h"
 #include "decode/models/decoding_options.h"
 #include "decode/models/model_languages.h"
+#include "decode/models/model_set.h"
 #include "decode/models/shortlist_file.h"
 #include "decode/prompts/choose_prompt.h"
 #include "decode/texts/search_setup.h"
@@ -82,6 +83,44 @@ std::unique_ptr<model::Model> without_weights(const model::ModelSource& source) 
   return m;
 }
 
+// The options of what proposes tokens for this model.
+ModelSetOptions proposals_of(const ServeOptions& o, const std::string& name) {
+  ModelSetOptions own = o.proposals;
+  own.draft_model = value_of(o.draft_models, name);
+  own.draft_heads = value_of(o.draft_heads, name);
+  if (own.draft_model.empty() && own.draft_heads.empty() && own.prompt_lookup == 0) own.draft_tokens.reset();
+  return own;
+}
+
+// Loads what proposes tokens for this model. Drafts count as a part of the model's memory.
+void set_proposals(const ServeOptions& o, const std::string& name, const DecodingOptions& d, Weights weights,
+                   serve::Loaded& l) {
+  const ModelSetOptions own = proposals_of(o, name);
+  if (!own.draft_model.empty()) {
+    const auto source = model::ModelSource::open(own.draft_model);
+    const std::optional<std::string>& precision = own.draft_precision ? own.draft_precision : d.precision;
+    l.bytes += static_cast<std::int64_t>(without_weights(source)->parameters().serving_bytes(
+        precision ? precision_of(*precision) : source.stored_precision()));
+  }
+  if (weights == Weights::none) return;
+  const auto drafts = std::make_shared<const ModelSet>(own, d, *l.model, l.tokenizer.get());
+  l.drafts = drafts;
+  const search::SpeculativeOptions& speculative = drafts->speculative();
+  if (!speculative.on()) return;
+  const std::string flag = "--" + std::string(speculative.draft   ? "draft-model"
+                                              : speculative.heads ? "draft-heads"
+                                                                  : "prompt-lookup");
+  if (o.deterministic)
+    fail_usage(flag, "cannot be combined with --deterministic: steps of several tokens are rounded differently",
+               "leave one of the two out");
+  if (l.search.shortlist)
+    fail_usage(flag, fmt::format("cannot be combined with the vocabulary shortlist of model {}", name),
+               fmt::format("leave it out, or pass --shortlist {}=none", name));
+  if (!l.search.takes_proposals())
+    spdlog::warn("model {}: {} has an effect only on requests with beam_size 1 and one answer", name, flag);
+  l.engine.session.speculative = speculative;
+}
+
 }  // namespace
 
 serve::Loaded load_served(const ServeOptions& o, const std::string& name, const std::string& directory,
@@ -147,6 +186,7 @@ serve::Loaded load_served(const ServeOptions& o, const std::string& name, const 
                           .prefix_tokens = o.prefix_tokens,
                           .attention = l.model->alignment_heads().value_or(nn::AttentionHeads{})},
               .deterministic = o.deterministic};
+  set_proposals(o, name, d, weights, l);
   return l;
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "grammar/automata/constraint.h"
+#include "search/search_observer.h"
 
 namespace tril::search {
 namespace {
@@ -34,9 +35,8 @@ struct ContinuousBatch::Group {
   std::size_t members = 0;
 };
 
-ContinuousBatch::ContinuousBatch(Step& step, std::int32_t prompt_tokens, OnToken on_token, OnPartial on_partial)
-    : step_(&step), prompt_tokens_(prompt_tokens), on_token_(std::move(on_token)), on_partial_(std::move(on_partial)) {
-  check(prompt_tokens >= 1, "prompt tokens", "expected at least 1 per step, got {}", prompt_tokens);
+ContinuousBatch::ContinuousBatch(Step& step, Options options) : step_(&step), options_(std::move(options)) {
+  check(options_.prompt_tokens >= 1, "prompt tokens", "expected at least 1 per step, got {}", options_.prompt_tokens);
 }
 
 ContinuousBatch::~ContinuousBatch() = default;
@@ -100,18 +100,21 @@ void ContinuousBatch::end(Sentence& s, std::exception_ptr error) {
     std::vector<std::int32_t> text{request.start_id};
     text.insert(text.end(), request.prefix.begin(), request.prefix.end());
     text.insert(text.end(), e.hypotheses[0].tokens.begin(), e.hypotheses[0].tokens.end());
+    text.resize(std::min(text.size(), s.agreed));  // the row goes on with rejected proposals
     step_->keep_prefix(s.row, text);
   }
   ended_.push_back(std::move(e));
+  if (options_.speculator) options_.speculator->remove(s.number);
   s.group->idle.push_back(std::move(s.search));
   --s.group->members;
 }
 
 void ContinuousBatch::report(const Sentence& s) const {
   const auto number = static_cast<std::size_t>(s.number);
-  if (on_token_)
-    for (const Search::Added& a : s.search->added()) on_token_({number, a.sample, a.token, a.ended, a.score});
-  if (on_partial_ && !s.search->done()) on_partial_({number, s.search->view(s.search->best_row()).new_tokens()});
+  const auto& [_, on_token, on_partial, speculator] = options_;
+  if (on_token)
+    for (const Search::Added& a : s.search->added()) on_token({number, a.sample, a.token, a.ended, a.score});
+  if (on_partial && !s.search->done()) on_partial({number, s.search->view(s.search->best_row()).new_tokens()});
 }
 
 // Sorts by group, so that each group chooses among its rows at once. New sentences come last.
@@ -132,7 +135,7 @@ void ContinuousBatch::divide_prompt_tokens() {
     if (s.read < s.given) reading.push_back(&s);
   }
   std::sort(reading.begin(), reading.end(), [](const Sentence* a, const Sentence* b) { return a->joined < b->joined; });
-  std::int32_t left = prompt_tokens_;
+  std::int32_t left = options_.prompt_tokens;
   last_ = {};
   for (Sentence* s : reading) {
     if (s->read == 0 && left > 0) {
@@ -144,21 +147,64 @@ void ContinuousBatch::divide_prompt_tokens() {
   }
 }
 
+// Asks for proposals of the sentences that continue. Room is left for the model's own token after them.
+void ContinuousBatch::propose(Context& c) {
+  std::vector<DraftRow> rows;
+  std::size_t all = 0;
+  for (Sentence& s : live_) {
+    s.drafted = -1;
+    if (s.read < s.given) continue;
+    all += static_cast<std::size_t>(s.search->rows());
+    if (!s.group->options->takes_proposals()) continue;
+    s.drafted = static_cast<std::int32_t>(rows.size());
+    const RowView view = s.search->view(0);
+    rows.push_back({.tokens = view.tokens,
+                    .sentence = s.number,
+                    .most = view.request->max_length - view.generated() - 1,
+                    .request = view.request,
+                    .plan = s.group->options});
+  }
+  options_.speculator->propose(c, std::move(rows), all);
+}
+
+// The number of tokens that are proposed in the current step.
+std::size_t ContinuousBatch::proposed(const Sentence& s) const {
+  return s.drafted < 0 ? 0 : options_.speculator->proposed(static_cast<std::size_t>(s.drafted)).size();
+}
+
+// Adds row r of a sentence's search: its new token, and the proposals after it.
+void ContinuousBatch::add_row(Sentence& s, std::int32_t r) {
+  const RowView view = s.search->view(r);
+  ids_.push_back(s.search->token(r));
+  views_.push_back(view);
+  s.agreed = view.tokens.size();
+  if (s.drafted < 0) return;
+  const std::span<const std::int32_t> more = options_.speculator->proposed(static_cast<std::size_t>(s.drafted));
+  ids_.insert(ids_.end(), more.begin(), more.end());
+  s.text.assign(view.tokens.begin(), view.tokens.end());
+  s.text.insert(s.text.end(), more.begin(), more.end());
+  for (std::size_t n = view.tokens.size() + 1; n <= s.text.size(); ++n) {
+    views_.push_back(view);
+    views_.back().tokens = std::span(s.text).first(n);
+  }
+}
+
 StepInput ContinuousBatch::make_input() {
-  ids_.clear(), counts_.clear(), parents_.clear(), numbers_.clear(), answers_.clear(), prompt_lengths_.clear(),
-      views_.clear();
-  bool all_answered = true;
+  ids_.clear(), counts_.clear(), parents_.clear(), numbers_.clear(), cuts_.clear(), answers_.clear(),
+      prompt_lengths_.clear(), views_.clear();
+  bool one_answer_each = true, cuts = false;
   for (Sentence& s : live_) {
     const auto first = static_cast<std::int32_t>(counts_.size());
-    const auto next_row = [&](std::int32_t parent, std::int32_t count, std::int32_t answers) {
-      counts_.push_back(count), parents_.push_back(parent), numbers_.push_back(s.number), answers_.push_back(answers);
-      prompt_lengths_.push_back(s.given);
+    const auto next_row = [&](std::int32_t parent, std::size_t count, std::size_t answers) {
+      counts_.push_back(static_cast<std::int32_t>(count)), parents_.push_back(parent), numbers_.push_back(s.number);
+      answers_.push_back(static_cast<std::int32_t>(answers)), prompt_lengths_.push_back(s.given);
+      cuts_.push_back(std::exchange(s.wrong, 0));
+      one_answer_each &= answers == 1, cuts |= cuts_.back() > 0;
     };
     if (s.read == s.given) {
       for (std::int32_t r = 0; r < s.search->rows(); ++r) {
-        ids_.push_back(s.search->token(r));
-        next_row(s.row + s.search->parent(r), 1, 1);
-        views_.push_back(s.search->view(r));
+        add_row(s, r);
+        next_row(s.row + s.search->parent(r), 1 + proposed(s), 1 + proposed(s));
       }
     } else if (s.portion > 0) {
       const RowView view = s.search->view(0);
@@ -166,9 +212,8 @@ StepInput ContinuousBatch::make_input() {
       ids_.insert(ids_.end(), tokens.begin(), tokens.end());
       s.read += s.portion;
       const bool whole = s.read == s.given;
-      next_row(s.row, s.portion, whole ? 1 : 0);
-      if (whole) views_.push_back(view);
-      all_answered &= whole;
+      next_row(s.row, tokens.size(), whole ? 1 : 0);
+      if (whole) views_.push_back(view), s.agreed = view.tokens.size();
       last_.prompt_tokens += tokens.size();
     }
     s.row = first < static_cast<std::int32_t>(counts_.size()) ? first : -1;
@@ -180,7 +225,8 @@ StepInput ContinuousBatch::make_input() {
           .counts = counts_,
           .parents = parents_,
           .sentences = numbers_,
-          .answers = all_answered ? std::span<const std::int32_t>{} : answers_,
+          .cuts = cuts ? std::span<const std::int32_t>(cuts_) : std::span<const std::int32_t>{},
+          .answers = one_answer_each ? std::span<const std::int32_t>{} : answers_,
           .prompt_lengths = prompt_lengths_,
           .attention = looks};
 }
@@ -189,6 +235,7 @@ void ContinuousBatch::step(Context& c) {
   if (live_.empty()) return;
   order();
   divide_prompt_tokens();
+  if (options_.speculator) propose(c);
   StepInput input = make_input();
   if (views_.empty()) {
     input.wanted = Wanted::nothing;
@@ -204,7 +251,9 @@ void ContinuousBatch::step(Context& c) {
   offer_prefixes();
   check(!input.attention || !output.attention.lengths.empty(), "decode",
         "attention is requested, but the step returned none");
+  if (options_.speculator) options_.speculator->keep_states(output.hidden);
   advance(c, output);
+  if (options_.speculator) options_.speculator->end_step(/*read_prompt=*/last_.prompt_tokens > 0);
   cut_late();
 }
 
@@ -230,7 +279,7 @@ std::vector<ContinuousBatch::Run> ContinuousBatch::runs() const {
       runs.push_back({.group = live_[i].group});
       first = row;
     }
-    if (live_[i].is_answered()) row += live_[i].search->rows();
+    if (live_[i].is_answered()) row += static_cast<std::size_t>(live_[i].search->rows()) + proposed(live_[i]);
     runs.back().end = i + 1;
     runs.back().rows = std::span(views_).subspan(first, row - first);
   }
@@ -243,11 +292,14 @@ struct ContinuousBatch::Found {
   std::span<const LikelyToken> observed = {};             // [rows, looked]
   std::int32_t k = 0, top = 0, looked = 0;
 
-  template <class T>
-  static std::span<const T> take(std::span<const T>& from, std::size_t n) {
-    const auto taken = from.first(n);
-    from = from.subspan(n);
-    return taken;
+  // Takes those of the next n rows.
+  Found take(std::size_t n) {
+    const auto next = [n](auto& from, std::int32_t each) {
+      const auto taken = from.first(n * static_cast<std::size_t>(each));
+      from = from.subspan(taken.size());
+      return taken;
+    };
+    return {next(candidates, k), next(likeliest, top), next(observed, looked), k, top, looked};
   }
 };
 
@@ -299,29 +351,50 @@ void ContinuousBatch::advance(Context& c, const StepOutput& output) {
   std::size_t i = 0, row = 0;
   for (const Run& run : runs) {
     Found found = find(c, output, run, row, projected);
-    row += run.rows.size();
     for (; i < run.end; ++i) {
       Sentence& s = live_[i];
-      if (s.is_answered()) {
-        const std::size_t n = s.search->rows();
-        Search::Seen seen{.likeliest = Found::take(found.likeliest, n * found.top),
-                          .observed = Found::take(found.observed, n * found.looked)};
-        if (run.group->options->attention) {
-          const std::size_t first = first_weight[s.row];
-          seen.attention = std::span(output.attention.weights).subspan(first, first_weight[s.row + n] - first);
-        }
-        advance(s, Found::take(found.candidates, n * found.k), found.k, seen);
+      if (!s.is_answered()) continue;
+      const auto rows = static_cast<std::size_t>(s.search->rows());
+      const std::size_t answers = rows + proposed(s);
+      std::span<const float> attention;
+      if (run.group->options->attention) {
+        const std::size_t first = first_weight[s.row];
+        attention = std::span(output.attention.weights).subspan(first, first_weight[s.row + rows] - first);
       }
+      Found own = found.take(answers);
+      advance(s, own, row, attention);
+      row += answers;
     }
   }
 }
 
-// Advances one sentence, which ends if it is done or out of time.
-void ContinuousBatch::advance(Sentence& s, std::span<const Candidate> candidates, std::int32_t k,
-                              const Search::Seen& seen) {
+// Advances one sentence by its answers, of which the first one is answer `first` of the step. A sentence with proposals goes on as long as
+// the model agrees with them. It ends if it is done or out of time.
+void ContinuousBatch::advance(Sentence& s, Found& found, std::size_t first, std::span<const float> attention) {
   try {
-    s.search->advance(candidates, k, seen);
-    report(s);
+    const auto rows = static_cast<std::size_t>(s.search->rows());
+    const std::size_t most = proposed(s), known = s.agreed;
+    std::size_t taken = 0;
+    std::int32_t tokens = 0;
+    if (SearchObserver* const observer = s.search->request().observer; observer && s.drafted >= 0)
+      observer->propose(std::span(s.text).subspan(known, most));
+    for (bool agrees = true; agrees && taken <= most && !s.search->done(); ++taken) {
+      const Found one = found.take(rows);
+      s.search->advance(one.candidates, one.k,
+                        {.attention = attention, .likeliest = one.likeliest, .observed = one.observed});
+      report(s);
+      for (const Search::Added& a : s.search->added()) tokens += a.token >= 0;
+      agrees = taken < most && one.candidates[0].token == s.text[known + taken];
+      s.agreed += agrees;
+    }
+    if (options_.speculator && s.group->options->takes_proposals()) {
+      s.wrong = static_cast<std::int32_t>(known + most - s.agreed);
+      options_.speculator->accept({.sentence = s.number,
+                                   .row = s.drafted,
+                                   .proposals = static_cast<std::int32_t>(s.agreed - known),
+                                   .tokens = tokens,
+                                   .last = static_cast<std::int32_t>(first + s.agreed - known)});
+    }
     const bool done = s.search->done();
     if (!done && !is_late(s.begun, *s.group->options)) return;
     if (!done) {

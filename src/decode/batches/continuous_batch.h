@@ -8,8 +8,9 @@
 //     ... batch.take_ended(), join(), cut()
 //   }
 //
-// Prompts are read in portions, in the order of joining, in the same steps in which other sentences are decoded. The result of a
-// sentence does not depend on the others, except for the rounding of products of other sizes.
+// Prompts are read in portions, in the order of joining, in the same steps in which other sentences are decoded. With a speculator
+// (speculator.h), a step may read several proposed tokens of a row. The result of a sentence depends neither on the others nor on
+// proposals, except for the rounding of products of other sizes.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +20,7 @@
 #include <vector>
 
 #include "decode/batches/decode.h"
+#include "decode/batches/speculator.h"
 #include "search/candidates.h"
 #include "search/search.h"
 
@@ -29,9 +31,15 @@ class ContinuousBatch {
   /// The default limit of prompt tokens per step. More than a few thousand do not make products faster, but need memory.
   static constexpr std::int32_t default_prompt_tokens = 4096;
 
-  /// The step must outlive the batch. Callbacks may be empty; their `request` is the sentence's number.
-  explicit ContinuousBatch(Step& step, std::int32_t prompt_tokens = default_prompt_tokens, OnToken on_token = {},
-                           OnPartial on_partial = {});
+  struct Options {
+    std::int32_t prompt_tokens = default_prompt_tokens;  ///< maximum number of prompt tokens per step
+    /// Callbacks, which may be empty; their `request` is the sentence's number.
+    OnToken on_token = {};
+    OnPartial on_partial = {};
+    Speculator* speculator = nullptr;  ///< must outlive the batch; null: nothing is proposed
+  };
+  /// The step must outlive the batch.
+  explicit ContinuousBatch(Step& step, Options options);
   ~ContinuousBatch();
   ContinuousBatch(const ContinuousBatch&) = delete;
   ContinuousBatch& operator=(const ContinuousBatch&) = delete;
@@ -75,11 +83,19 @@ class ContinuousBatch {
     bool is_answered() const { return row >= 0 && read == given; }  ///< in the current step
     std::int32_t portion = 0;                                       ///< prompt tokens to read in the current step
     Clock::time_point begun = {};
+    // Of a sentence that may get proposals:
+    std::vector<std::int32_t> text = {};  ///< its tokens, then the proposals of the current step
+    std::int32_t drafted = -1;            ///< its row of Speculator::propose() in the current step; -1: none
+    std::int32_t wrong = 0;               ///< proposals at the end of `row` that were rejected
+    std::size_t agreed = 0;               ///< tokens of `row` that are those of the sentence
   };
   Group& group_of(std::shared_ptr<const SearchPlan> options);
   void order();
   void divide_prompt_tokens();
+  void propose(Context& c);
+  std::size_t proposed(const Sentence& s) const;
   StepInput make_input();
+  void add_row(Sentence& s, std::int32_t r);
   void offer_prefixes();
   void cut_late();
   struct Run;
@@ -88,14 +104,12 @@ class ContinuousBatch {
   Found find(Context& c, const StepOutput& output, const Run& run, std::size_t row,
              std::span<const Candidate> projected);
   void advance(Context& c, const StepOutput& output);
-  void advance(Sentence& s, std::span<const Candidate> candidates, std::int32_t k, const Search::Seen& seen);
+  void advance(Sentence& s, Found& found, std::size_t first, std::span<const float> attention);
   void end(Sentence& s, std::exception_ptr error = {});
   void report(const Sentence& s) const;
 
   Step* step_;
-  std::int32_t prompt_tokens_;
-  OnToken on_token_;
-  OnPartial on_partial_;
+  Options options_;
   std::vector<std::unique_ptr<Group>> groups_;
   std::vector<Sentence> live_;  ///< ordered by group; new sentences come last
   std::vector<Ended> ended_;
@@ -103,7 +117,7 @@ class ContinuousBatch {
   StepSize last_;
   ProjectedFinder projected_;
   // The input of the next step, and the views of the rows that it answers.
-  std::vector<std::int32_t> ids_, counts_, parents_, numbers_, answers_, prompt_lengths_;
+  std::vector<std::int32_t> ids_, counts_, parents_, numbers_, cuts_, answers_, prompt_lengths_;
   std::vector<RowView> views_;
 };
 

@@ -14,6 +14,13 @@ ContinuousSession::ContinuousSession(Context& c, const model::Model& model, cons
       on_token_(std::move(on_token)),
       on_partial_(std::move(on_partial)),
       state_(c, model, {.cache = options.cache, .prefix_tokens = options.prefix_tokens}) {
+  const SpeculativeOptions& s = options_.speculative;
+  check_options(s, model);
+  proposer_ = make_proposer(c, state_,
+                            {.speculative = s,
+                             .state = {.cache = options.cache, .prefix_tokens = options.prefix_tokens},
+                             .portion = options.prompt_tokens});
+  if (s.measured) length_.emplace(s.tokens);
   start();
 }
 
@@ -22,13 +29,22 @@ void ContinuousSession::start() {
   state_.clear();
   current_.clear();
   step_ = state_.new_step({.attention = options_.attention});
-  batch_ = std::make_unique<ContinuousBatch>(*step_, options_.prompt_tokens, on_token_, on_partial_);
+  if (proposer_) {
+    proposer_->clear();
+    speculator_.emplace(
+        Proposals{*proposer_, options_.speculative.tokens, speculation_, length_ ? &*length_ : nullptr});
+  }
+  batch_ = std::make_unique<ContinuousBatch>(
+      *step_, ContinuousBatch::Options{.prompt_tokens = options_.prompt_tokens,
+                                       .on_token = on_token_,
+                                       .on_partial = on_partial_,
+                                       .speculator = speculator_ ? &*speculator_ : nullptr});
 }
 
 void ContinuousSession::join(std::span<const Arrival> arrivals) {
   const model::Model& model = state_.model();
-  std::vector<std::vector<std::int32_t>> sources;
-  std::vector<std::int32_t> sentences, adapters;
+  std::vector<std::vector<std::int32_t>> sources, proposed_sources;
+  std::vector<std::int32_t> sentences, adapters, proposed_sentences;
   std::vector<IdList> lists;
   for (const Arrival& a : arrivals) {
     try {
@@ -48,9 +64,13 @@ void ContinuousSession::join(std::span<const Arrival> arrivals) {
     adapters.push_back(a.request.adapter);
     lists.push_back(a.options->shortlist ? a.options->shortlist->of(a.source, a.request) : nullptr);
     if (model.has_encoder()) sources.push_back(a.source);
+    if (!proposer_ || !a.options->takes_proposals()) continue;
+    proposed_sentences.push_back(a.sentence);
+    if (model.has_encoder()) proposed_sources.push_back(a.source);
   }
   try {
     state_.add(sentences, sources, adapters, lists);
+    if (!proposed_sentences.empty()) proposer_->add(proposed_sentences, proposed_sources);
   } catch (...) {
     fail_all(std::current_exception());
   }

@@ -4,11 +4,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <unordered_set>
 #include <vector>
 
 #include "decode/batches/continuous_batch.h"
+#include "decode/batches/proposal_length.h"
+#include "decode/batches/speculative.h"
 #include "decode/steps/decoding_state.h"
 
 namespace tril::search {
@@ -22,6 +25,8 @@ struct ContinuousSessionOptions {
   std::int64_t prefix_tokens = 0;
   /// The heads whose attention weights are returned if SearchPlan::attention is set.
   nn::AttentionHeads attention;
+  /// Proposes tokens for sentences whose search can use them (SearchPlan::takes_proposals()); others are decoded without.
+  SpeculativeOptions speculative;
 };
 
 class ContinuousSession {
@@ -52,7 +57,9 @@ class ContinuousSession {
   std::int64_t used_slots() const { return state_.used_slots(); }
   /// Tokens in the prefix cache.
   std::int64_t prefix_tokens() const { return state_.prefix_tokens(); }
-  std::int64_t cache_bytes() const { return state_.cache_bytes(); }
+  std::int64_t cache_bytes() const { return state_.cache_bytes() + (proposer_ ? proposer_->cache_bytes() : 0); }
+  /// Counts over all steps, if tokens are proposed.
+  const Speculation& speculation() const { return speculation_; }
 
  private:
   void start();
@@ -64,6 +71,10 @@ class ContinuousSession {
   OnPartial on_partial_;
   DecodingState state_;
   std::unique_ptr<Step> step_;
+  std::unique_ptr<Proposer> proposer_;  ///< null: nothing is proposed
+  std::optional<ProposalLength> length_;
+  Speculation speculation_;
+  std::optional<Speculator> speculator_;
   std::unique_ptr<ContinuousBatch> batch_;
   std::vector<ContinuousBatch::Ended> failed_;
   std::unordered_set<std::int32_t> current_;  ///< sentences that have joined and not been taken

@@ -7,16 +7,19 @@
 
 namespace tril::search {
 
-std::vector<std::vector<Hypothesis>> decode(Context& c, Step& step, const RequestList& list) {
+std::vector<std::vector<Hypothesis>> decode(Context& c, Step& step, const RequestList& list, Speculator* speculator) {
   const auto& [requests, options, max_live, watch] = list;
   check_options(options, step.vocab_size());
+  if (speculator) check_takes_proposals(options);
   for (const Request& request : requests) check_request(request, options, step.vocab_size());
   check(max_live >= 0, "decode", "expected at least 0 live sentences, got {}", max_live);
   std::size_t most_live = requests.size();
   if (max_live > 0) most_live = max_live;
-  const std::shared_ptr<const SearchPlan> shared(std::shared_ptr<void>(), &options);  // the caller's
+  // The caller's, or a copy: a proposer may remember plans by their address.
+  const auto shared = speculator ? std::make_shared<const SearchPlan>(options)
+                                 : std::shared_ptr<const SearchPlan>(std::shared_ptr<void>(), &options);
 
-  ContinuousBatch batch(step, ContinuousBatch::default_prompt_tokens, watch.on_token, watch.on_partial);
+  ContinuousBatch batch(step, {.on_token = watch.on_token, .on_partial = watch.on_partial, .speculator = speculator});
   std::vector<std::vector<Hypothesis>> results(requests.size());
   std::size_t waiting = 0;  // the next request to join
   const auto join = [&] {

@@ -47,7 +47,12 @@ struct RequestList {
   Watch watch = {};
 };
 
+class Speculator;
+
 /// The hypotheses of each request, best first, or in the order of the samples.
-std::vector<std::vector<Hypothesis>> decode(Context& c, Step& step, const RequestList& list);
+/// @param speculator  proposes tokens (speculator.h); null: none does
+/// @throws Error(usage) for invalid options, or if their search cannot use proposals
+std::vector<std::vector<Hypothesis>> decode(Context& c, Step& step, const RequestList& list,
+                                            Speculator* speculator = nullptr);
 
 }  // namespace tril::search

@@ -7,20 +7,20 @@
 #include <span>
 #include <vector>
 
+#include "decode/batches/draft_candidates.h"
 #include "decode/batches/proposer.h"
 #include "model/spec/model.h"
 #include "nn/medusa_heads.h"
-#include "search/candidates.h"
 
 namespace tril::search {
 
-/// Proposes the likeliest token of each head, by the rules of the search, up to the first that would end the text.
+/// Proposes the likeliest token of each head, by the rules of the search (draft_candidates.h), up to the first that would end the text.
 class DraftHeads : public Proposer {
  public:
-  /// @param options  of the search, which is greedy
-  /// @param model    whose states the heads read
-  DraftHeads(const SearchPlan& options, const nn::MedusaHeads& heads, const model::Model& model);
-  void propose(Context& c, const Drafts& rows, std::vector<std::vector<std::int32_t>>& proposals) override;
+  /// @param model  whose states the heads read
+  DraftHeads(const nn::MedusaHeads& heads, const model::Model& model);
+  void clear() override { candidates_.clear(); }
+  void propose(Context& c, const Drafts& drafts, std::vector<std::vector<std::int32_t>>& proposals) override;
   bool reads_states() const override { return true; }
 
  private:
@@ -29,7 +29,7 @@ class DraftHeads : public Proposer {
 
   const nn::MedusaHeads* heads_;
   const model::Model* model_;
-  CandidateFinder finder_;
+  DraftCandidates candidates_;
 };
 
 }  // namespace tril::search

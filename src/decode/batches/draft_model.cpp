@@ -4,90 +4,158 @@
 #include <cmath>
 #include <utility>
 
+#include "base/as_size.h"
+
 namespace tril::search {
 namespace {
 
 std::size_t common_prefix(std::span<const std::int32_t> a, std::span<const std::int32_t> b) {
-  std::size_t n = 0;
-  while (n < a.size() && n < b.size() && a[n] == b[n]) ++n;
-  return n;
+  return as_size(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
 }
 
-// Without what only the search itself reports.
-SearchPlan unwatched(SearchPlan options) {
-  options.top_log_probs = 0, options.observed_tokens = 0;
-  return options;
+DraftModelOptions beyond_window(DraftModelOptions o) {
+  o.state.beyond_window = true;
+  return o;
 }
 
 }  // namespace
 
-DraftModel::DraftModel(const SearchPlan& options, std::unique_ptr<Step> step, std::int64_t positions, float min_prob)
-    : step_(std::move(step)),
-      positions_(positions),
-      least_log_prob_(min_prob > 0 ? std::log(static_cast<double>(min_prob)) : -HUGE_VAL),
-      finder_(unwatched(options), step_->vocab_size(), 1, /*scores=*/min_prob > 0) {}
+// A row of a call of propose().
+struct DraftModel::Asked {
+  std::size_t number = 0;  // in Drafts::rows
+  const DraftRow* row = nullptr;
+  std::int32_t most = 0;              // proposals that it may still get
+  std::int32_t parent = -1, cut = 0;  // in the next step
+  std::vector<std::int32_t> read;     // before the next step
+  std::vector<std::int32_t> next;     // what the next step reads
+  bool answers = false;               // whether it needs a candidate then
+  Candidate likeliest = {-INFINITY, -1};
+};
 
-std::vector<Candidate> DraftModel::next(Context& c, const StepInput& input, std::span<const Request* const> requests) {
-  const StepOutput output = step_->step(c, input);
-  std::vector<RowView> views;
-  for (std::size_t r = 0; r < read_.size(); ++r) views.push_back({read_[r], requests[r]});
-  const std::span<const Candidate> found = finder_.find(c, output, views);
-  return {found.begin(), found.end()};
+DraftModel::DraftModel(Context& c, const model::Model& model, DraftModelOptions options)
+    : options_(beyond_window(std::move(options))),
+      state_(c, model, options_.state),
+      step_(state_.new_step()),
+      least_log_prob_(options_.min_prob > 0 ? std::log(static_cast<double>(options_.min_prob)) : -HUGE_VAL),
+      candidates_(model.vocab_size(), /*scores=*/options_.min_prob > 0) {}
+
+void DraftModel::add(std::span<const std::int32_t> sentences, std::span<const std::vector<std::int32_t>> sources) {
+  state_.add(sentences, sources);
 }
 
-void DraftModel::propose(Context& c, const Drafts& rows, std::vector<std::vector<std::int32_t>>& proposals) {
-  const std::size_t n = rows.tokens.size();
-  proposals.assign(n, {});
-  std::int64_t longest = 0;
-  std::int32_t most = 0;
-  for (std::size_t r = 0; r < n; ++r) {
-    longest = std::max(longest, std::ssize(rows.tokens[r]));
-    most = std::max(most, rows.most[r]);
+void DraftModel::remove(std::int32_t sentence) {
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    if (rows_[i].sentence != sentence) continue;
+    step_->keep_prefix(static_cast<std::int32_t>(i), rows_[i].read);  // for the next turn of a conversation
+    rows_[i].sentence = -1;
   }
-  if (positions_ > 0) most = static_cast<std::int32_t>(std::min<std::int64_t>(most, positions_ - longest + 1));
-  if (most <= 0) return;
+  state_.remove(sentence);
+  if (std::all_of(rows_.begin(), rows_.end(), [](const Row& row) { return row.sentence < 0; })) {
+    state_.drop_rows();
+    rows_.clear();
+  }
+}
 
-  // Reads the tokens that are new since the last call, and cuts rejected proposals off.
-  std::vector<std::int32_t> ids, counts, parents, cuts;
-  std::vector<std::vector<std::int32_t>> read(n);
-  for (std::size_t r = 0; r < n; ++r) {
-    const auto at = std::find(sentences_.begin(), sentences_.end(), rows.sentences[r]);
-    const bool known = at != sentences_.end();
-    if (known) read[r] = std::move(read_[at - sentences_.begin()]);
-    const std::size_t same = std::min(common_prefix(read[r], rows.tokens[r]), rows.tokens[r].size() - 1);
-    parents.push_back(known ? static_cast<std::int32_t>(at - sentences_.begin()) : -1);
-    cuts.push_back(static_cast<std::int32_t>(read[r].size() - same));
-    counts.push_back(static_cast<std::int32_t>(rows.tokens[r].size() - same));
-    ids.insert(ids.end(), rows.tokens[r].begin() + static_cast<std::ptrdiff_t>(same), rows.tokens[r].end());
-    read[r].assign(rows.tokens[r].begin(), rows.tokens[r].end());
-  }
-  sentences_.assign(rows.sentences.begin(), rows.sentences.end());
-  read_ = std::move(read);
-  std::vector<Candidate> best = next(
-      c, {.ids = ids, .counts = counts, .parents = parents, .sentences = rows.sentences, .cuts = cuts, .answers = {}},
-      rows.requests);
-  counts.assign(n, 1);
-  for (std::size_t r = 0; r < n; ++r) parents[r] = static_cast<std::int32_t>(r);
-  std::vector<bool> ended(n, false);  // rows that are complete; they are still read while others continue
-  for (std::int32_t i = 1;; ++i) {
-    bool all_ended = true;
-    for (std::size_t r = 0; r < n; ++r) {
-      const std::int32_t token = best[r].token;
-      const bool end = token < 0 || std::find(rows.ends.begin(), rows.ends.end(), token) != rows.ends.end();
-      if (!ended[r] && !end && i <= rows.most[r]) proposals[r].push_back(token);
-      ended[r] = ended[r] || end || i >= rows.most[r] || best[r].log_prob < least_log_prob_;
-      all_ended &= ended[r];
+void DraftModel::clear() {
+  state_.clear();
+  step_ = state_.new_step();
+  rows_.clear();
+  candidates_.clear();
+}
+
+// The rows that it can read, in the order of a step: those of the last step first.
+std::vector<DraftModel::Asked> DraftModel::ask(const Drafts& drafts) {
+  const std::int64_t positions = state_.model().max_positions();
+  std::vector<Asked> known, fresh;
+  for (std::size_t r = 0; r < drafts.rows.size(); ++r) {
+    const DraftRow& row = drafts.rows[r];
+    Asked a{.number = r, .row = &row, .most = row.most};
+    if (positions > 0)
+      a.most = static_cast<std::int32_t>(std::min<std::int64_t>(a.most, positions + 1 - std::ssize(row.tokens)));
+    if (positions > 0 && std::ssize(row.tokens) > positions) continue;
+    const auto at = std::find_if(rows_.begin(), rows_.end(), [&](const Row& x) { return x.sentence == row.sentence; });
+    if (at == rows_.end()) {
+      if (a.most <= 0) continue;
+      const std::int32_t cached = step_->reuse_prefix(row.sentence, row.tokens);
+      a.read.assign(row.tokens.begin(), row.tokens.begin() + cached);
+      fresh.push_back(std::move(a));
+    } else {
+      a.parent = static_cast<std::int32_t>(at - rows_.begin());
+      const std::size_t same = std::min(common_prefix(at->read, row.tokens), row.tokens.size() - 1);
+      a.cut = static_cast<std::int32_t>(at->read.size() - same);
+      a.read.assign(row.tokens.begin(), row.tokens.begin() + static_cast<std::ptrdiff_t>(same));
+      known.push_back(std::move(a));
     }
-    if (all_ended || i == most) return;
-    ids.clear();
-    for (std::size_t r = 0; r < n; ++r) {
-      ids.push_back(std::max(best[r].token, 0));  // an ended row reads any token
-      read_[r].push_back(ids.back());
-    }
-    best = next(
-        c, {.ids = ids, .counts = counts, .parents = parents, .sentences = rows.sentences, .cuts = {}, .answers = {}},
-        rows.requests);
   }
+  std::move(fresh.begin(), fresh.end(), std::back_inserter(known));
+  return known;
+}
+
+// What the first step reads: the tokens that are new since the last call, as many as the portion allows. A row that has nothing to
+// propose reads on when it has.
+void DraftModel::divide(std::vector<Asked>& asked) const {
+  std::size_t left = as_size(options_.portion);
+  for (Asked& a : asked) {
+    const std::span<const std::int32_t> unread = a.row->tokens.subspan(a.read.size());
+    if (a.most <= 0) continue;
+    const std::size_t n = std::min(unread.size(), left);
+    left -= n;
+    a.next.assign(unread.begin(), unread.begin() + static_cast<std::ptrdiff_t>(n));
+    a.answers = n == unread.size();
+  }
+}
+
+// Reads each row's next tokens. Returns the rows that need a candidate, and have it now.
+std::vector<DraftModel::Asked*> DraftModel::step(Context& c, std::vector<Asked>& asked) {
+  std::vector<std::int32_t> ids, counts, parents, sentences, cuts, answers;
+  std::vector<DraftCandidates::Row> views;
+  std::vector<Asked*> answered;
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    Asked& a = asked[i];
+    ids.insert(ids.end(), a.next.begin(), a.next.end());
+    counts.push_back(static_cast<std::int32_t>(a.next.size()));
+    parents.push_back(std::exchange(a.parent, static_cast<std::int32_t>(i)));
+    sentences.push_back(a.row->sentence);
+    cuts.push_back(std::exchange(a.cut, 0));
+    answers.push_back(a.answers ? 1 : 0);
+    a.read.insert(a.read.end(), a.next.begin(), a.next.end());
+    a.next.clear();
+    if (!std::exchange(a.answers, false)) continue;
+    answered.push_back(&a);
+    views.push_back({a.read, a.row->request, a.row->plan});
+  }
+  StepInput input{
+      .ids = ids, .counts = counts, .parents = parents, .sentences = sentences, .cuts = cuts, .answers = answers};
+  if (answered.empty()) input.wanted = Wanted::nothing;
+  const StepOutput output = step_->step(c, input);
+  if (answered.empty()) return answered;
+  const std::vector<Candidate> found = candidates_.find(c, output.logits, views);
+  for (std::size_t i = 0; i < found.size(); ++i) answered[i]->likeliest = found[i];
+  return answered;
+}
+
+void DraftModel::propose(Context& c, const Drafts& drafts, std::vector<std::vector<std::int32_t>>& proposals) {
+  proposals.assign(drafts.rows.size(), {});
+  if (std::none_of(drafts.rows.begin(), drafts.rows.end(), [](const DraftRow& row) { return row.most > 0; })) return;
+  std::vector<Asked> asked = ask(drafts);
+  divide(asked);
+  const auto reads = [&] {
+    return std::any_of(asked.begin(), asked.end(), [](const Asked& a) { return !a.next.empty(); });
+  };
+  if (!reads()) return;
+  while (reads()) {
+    for (Asked* const a : step(c, asked)) {
+      const std::int32_t token = a->likeliest.token;
+      const std::vector<std::int32_t>& ends = a->row->plan->eos_ids;
+      if (token < 0 || std::find(ends.begin(), ends.end(), token) != ends.end()) continue;
+      proposals[a->number].push_back(token);
+      if (--a->most == 0 || a->likeliest.log_prob < least_log_prob_) continue;
+      a->next.push_back(token);
+      a->answers = true;
+    }
+  }
+  rows_.clear();
+  for (Asked& a : asked) rows_.push_back({a.row->sentence, std::move(a.read)});
 }
 
 }  // namespace tril::search

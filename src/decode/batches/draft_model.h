@@ -1,38 +1,55 @@
-// A draft model: a small model proposes its own greedy continuation.
+// A draft model: a small model proposes its own continuation.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
+#include "decode/batches/draft_candidates.h"
 #include "decode/batches/proposer.h"
-#include "search/candidates.h"
-#include "search/step.h"
+#include "decode/steps/decoding_state.h"
 
 namespace tril::search {
 
-/// Proposes the greedy continuation of a small model with the same vocabulary, by the rules of the search: a token that the search
-/// forbids is not proposed, since it could not be accepted.
+struct DraftModelOptions {
+  DecodingStateOptions state;   ///< `beyond_window` is set: rejected tokens must be removable
+  float min_prob = 0;           ///< no token is proposed after one that the draft finds less probable than this
+  std::int32_t portion = 4096;  ///< the maximum number of tokens of texts that one call reads
+};
+
+/// Proposes the continuation of a small model with the same vocabulary, by the rules of each row's search (draft_candidates.h). A long
+/// text is read in portions, and its row gets proposals once it has been read.
 class DraftModel : public Proposer {
  public:
-  /// @param options    of the search, which is greedy
-  /// @param step       a new step of the draft model
-  /// @param positions  the number of the model's positions; 0: unlimited
-  /// @param min_prob   no token is proposed after one that the draft finds less probable than this
-  DraftModel(const SearchPlan& options, std::unique_ptr<Step> step, std::int64_t positions, float min_prob);
-  void propose(Context& c, const Drafts& rows, std::vector<std::vector<std::int32_t>>& proposals) override;
+  /// The context and the model must outlive it.
+  DraftModel(Context& c, const model::Model& model, DraftModelOptions options);
+
+  void add(std::span<const std::int32_t> sentences, std::span<const std::vector<std::int32_t>> sources) override;
+  void remove(std::int32_t sentence) override;
+  void clear() override;
+  void propose(Context& c, const Drafts& drafts, std::vector<std::vector<std::int32_t>>& proposals) override;
   bool has_model() const override { return true; }
+  std::int64_t cache_bytes() const override { return state_.cache_bytes(); }
+  const DecodingState& state() const { return state_; }
 
  private:
-  /// The likeliest allowed token after each row, with its log-probability if min_prob needs it; -1 where none is allowed.
-  std::vector<Candidate> next(Context& c, const StepInput& input, std::span<const Request* const> requests);
+  /// A row of the draft's cache.
+  struct Row {
+    std::int32_t sentence = -1;      ///< -1: it has ended
+    std::vector<std::int32_t> read;  ///< its tokens
+  };
+  struct Asked;
+  std::vector<Asked> ask(const Drafts& drafts);
+  void divide(std::vector<Asked>& asked) const;
+  std::vector<Asked*> step(Context& c, std::vector<Asked>& asked);
 
+  DraftModelOptions options_;
+  DecodingState state_;
   std::unique_ptr<Step> step_;
-  std::int64_t positions_;
-  double least_log_prob_;  // of a token after which another is proposed
-  CandidateFinder finder_;
-  std::vector<std::vector<std::int32_t>> read_;  // the tokens of each row of the cache
-  std::vector<std::int32_t> sentences_;          // the sentence of each row
+  double least_log_prob_;  ///< of a token after which another is proposed
+  DraftCandidates candidates_;
+  std::vector<Row> rows_;  ///< those of the last step
 };
 
 }  // namespace tril::search

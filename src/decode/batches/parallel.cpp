@@ -10,7 +10,7 @@
 #include <system_error>
 
 #include "base/cores.h"
-#include "decode/batches/speculative.h"
+#include "decode/batches/speculator.h"
 #include "kern/batch_invariant.h"
 
 namespace tril::search {
@@ -114,7 +114,7 @@ ParallelDecoder::ParallelDecoder(const model::Model& model, ParallelOptions opti
         options_.batch_size);
   check_options(options_.search, model.vocab_size());
   const SearchPlan& s = options_.search;
-  if (options_.session.speculative.on()) check_speculative(s);
+  if (options_.session.speculative.on()) check_takes_proposals(s);
   if (options_.deterministic && s.shortlist)
     fail_usage("shortlist", "its logits have other columns in other batches, so the last bits of results may differ",
                "leave it or `deterministic` out");

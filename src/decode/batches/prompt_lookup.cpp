@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/as_size.h"
+
 namespace tril::search {
 namespace {
 
@@ -11,26 +13,38 @@ std::ptrdiff_t after_last(std::span<const std::int32_t> text, std::span<const st
   return at == text.end() ? 0 : at - text.begin() + std::ssize(ngram);
 }
 
+// At most `most` tokens from position `at`, up to the first that ends a text: nothing could be accepted after it.
+std::span<const std::int32_t> proposal(std::span<const std::int32_t> text, std::ptrdiff_t at, std::int32_t most,
+                                       std::span<const std::int32_t> ends) {
+  const auto after = text.subspan(as_size(at), std::min(text.size() - as_size(at), as_size(most)));
+  const auto end = std::find_first_of(after.begin(), after.end(), ends.begin(), ends.end());
+  return after.first(as_size(end - after.begin()));
+}
+
 }  // namespace
 
-void Lookup::propose(Context&, const Drafts& rows, std::vector<std::vector<std::int32_t>>& proposals) {
-  proposals.assign(rows.tokens.size(), {});
-  for (std::size_t r = 0; r < rows.tokens.size(); ++r) {
-    const std::span<const std::int32_t> text = rows.tokens[r];
+void Lookup::add(std::span<const std::int32_t> sentences, std::span<const std::vector<std::int32_t>> sources) {
+  if (!reads_sources_) return;
+  for (std::size_t i = 0; i < sources.size(); ++i) sources_[sentences[i]] = sources[i];
+}
+
+void Lookup::propose(Context&, const Drafts& drafts, std::vector<std::vector<std::int32_t>>& proposals) {
+  proposals.assign(drafts.rows.size(), {});
+  for (std::size_t r = 0; r < drafts.rows.size(); ++r) {
+    const DraftRow& row = drafts.rows[r];
+    const auto own = sources_.find(row.sentence);
     const std::span<const std::int32_t> source =
-        sources_.empty() ? std::span<const std::int32_t>{} : sources_[rows.sentences[r]];
-    const std::int64_t longest = std::min<std::int64_t>(ngram_, std::ssize(text));
-    for (std::int64_t n = longest; n > 0 && proposals[r].empty() && rows.most[r] > 0; --n) {
-      const std::span<const std::int32_t> ngram = text.last(n);
-      for (const std::span<const std::int32_t> in : {text, source}) {
-        const std::size_t own = in.data() == text.data() ? 1 : 0;  // the n-gram itself does not count
-        const std::ptrdiff_t at = after_last(in.first(in.size() - own), ngram);
-        if (at == 0 || at == std::ssize(in) || !proposals[r].empty()) continue;
-        const std::ptrdiff_t count = std::min<std::ptrdiff_t>(std::ssize(in) - at, rows.most[r]);
-        proposals[r].assign(in.begin() + at, in.begin() + at + count);
-        proposals[r].erase(
-            std::find_first_of(proposals[r].begin(), proposals[r].end(), rows.ends.begin(), rows.ends.end()),
-            proposals[r].end());
+        own == sources_.end() ? std::span<const std::int32_t>{} : std::span<const std::int32_t>(own->second);
+    const std::span<const std::int32_t> before =
+        row.tokens.first(row.tokens.size() - 1);  // the n-gram itself does not count
+    const std::int64_t longest = std::min<std::int64_t>(ngram_, std::ssize(row.tokens));
+    for (std::int64_t n = longest; n > 0 && proposals[r].empty() && row.most > 0; --n) {
+      const std::span<const std::int32_t> ngram = row.tokens.last(as_size(n));
+      for (const auto& [searched, text] : {std::pair(before, row.tokens), std::pair(source, source)}) {
+        const std::ptrdiff_t at = after_last(searched, ngram);
+        if (at == 0 || !proposals[r].empty()) continue;
+        const auto found = proposal(text, at, row.most, row.plan->eos_ids);
+        proposals[r].assign(found.begin(), found.end());
       }
     }
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -13,13 +14,17 @@ namespace tril::search {
 /// after the last earlier occurrence.
 class Lookup : public Proposer {
  public:
-  /// @param sources  by sentence, as ids of the target vocabulary; may be empty
-  Lookup(std::span<const std::vector<std::int32_t>> sources, std::int32_t ngram) : sources_(sources), ngram_(ngram) {}
-  void propose(Context& c, const Drafts& rows, std::vector<std::vector<std::int32_t>>& proposals) override;
+  /// @param reads_sources  whether sources have the ids of the target vocabulary
+  explicit Lookup(std::int32_t ngram, bool reads_sources = true) : ngram_(ngram), reads_sources_(reads_sources) {}
+  void add(std::span<const std::int32_t> sentences, std::span<const std::vector<std::int32_t>> sources) override;
+  void remove(std::int32_t sentence) override { sources_.erase(sentence); }
+  void clear() override { sources_.clear(); }
+  void propose(Context& c, const Drafts& drafts, std::vector<std::vector<std::int32_t>>& proposals) override;
 
  private:
-  std::span<const std::vector<std::int32_t>> sources_;
   std::int32_t ngram_;
+  bool reads_sources_;
+  std::map<std::int32_t, std::vector<std::int32_t>> sources_;  ///< by sentence
 };
 
 }  // namespace tril::search

@@ -14,6 +14,8 @@
 namespace tril::search {
 namespace {
 
+// Of the text so far, which a draft model keeps for the next turn.
+constexpr std::int64_t draft_prefix_tokens = 1 << 16;
 constexpr std::string_view file_form = "tril kept text 2";
 
 template <class T>
@@ -62,12 +64,21 @@ std::string precision_of(const nn::KvCache::Options& o) {
 
 }  // namespace
 
-PromptSession::PromptSession(Context& c, const model::Model& model, CacheOptions options, std::string identity)
-    : context_(&c), options_(options), identity_(std::move(identity)), state_(c, model, {.cache = options}) {
+PromptSession::PromptSession(Context& c, const model::Model& model, CacheOptions options, std::string identity,
+                             const SpeculativeOptions& speculative)
+    : context_(&c),
+      options_(options),
+      identity_(std::move(identity)),
+      state_(c, model, {.cache = options}),
+      speculative_(speculative) {
   check(!model.has_encoder(), "PromptSession", "a {} model translates and does not continue text", model.family());
   if (!state_.cache())
     fail_usage("kept text", fmt::format("a {} model has no cache to keep it in", model.family()),
                "leave `no_cache` out");
+  check_options(speculative, model);
+  proposer_ = make_proposer(
+      c, state_, {.speculative = speculative, .state = {.cache = options, .prefix_tokens = draft_prefix_tokens}});
+  if (speculative.measured) length_.emplace(speculative.tokens);
 }
 
 // The number of tokens at the beginning of a text that need not be read again.
@@ -149,15 +160,20 @@ std::vector<Hypothesis> PromptSession::decode(const Request& request, const Sear
     }
   } forgotten{this};
   tokens_.clear();
-  std::vector<Hypothesis> found = search::decode(*context_, *step, {{&request, 1}, options, 0, watch})[0];
+  std::optional<Speculator> speculator;
+  if (proposer_ && options.takes_proposals())
+    speculator.emplace(Proposals{*proposer_, speculative_.tokens, speculation_, length_ ? &*length_ : nullptr});
+  std::vector<Hypothesis> found =
+      search::decode(*context_, *step, {{&request, 1}, options, 0, watch}, speculator ? &*speculator : nullptr)[0];
   const bool one_row = !options.has_beam() && options.n_best == 1 && cache().rows() == 1;
   if (!one_row) return found;
   const std::int64_t given = std::ssize(text);
   text.insert(text.end(), found[0].tokens.begin(), found[0].tokens.end());
-  const std::int32_t read = cache().length(0);
-  check(read <= std::ssize(text), "PromptSession", "{} tokens were read of {}", read, text.size());
-  text.resize(read);
+  if (speculator) text.pop_back();  // it may not have been read, and the row may go on with rejected proposals
+  const std::int32_t read = std::min(cache().length(0), static_cast<std::int32_t>(text.size()));
+  text.resize(static_cast<std::size_t>(read));
   tokens_ = std::move(text);
+  if (speculator) keep(read);
   was_given(given);
   forgotten.text = nullptr;
   return found;

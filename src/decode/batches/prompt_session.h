@@ -6,12 +6,16 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
 #include <vector>
 
 #include "decode/batches/decode.h"
+#include "decode/batches/proposal_length.h"
+#include "decode/batches/speculative.h"
+#include "decode/batches/speculator.h"
 #include "decode/steps/decoding_state.h"
 #include "model/spec/model.h"
 
@@ -20,14 +24,18 @@ namespace tril::search {
 class PromptSession {
  public:
   /// @param c, model  must outlive the session; a language model
-  /// @param identity  identifies the model's weights and their precision in files of save() and load()
-  PromptSession(Context& c, const model::Model& model, CacheOptions options, std::string identity = {});
+  /// @param identity     identifies the model's weights and their precision in files of save() and load()
+  /// @param speculative  proposes tokens for searches that can use them (SearchPlan::takes_proposals())
+  PromptSession(Context& c, const model::Model& model, CacheOptions options, std::string identity = {},
+                const SpeculativeOptions& speculative = {});
 
   /// The tokens that have been read.
   const std::vector<std::int32_t>& tokens() const { return tokens_; }
   /// In the last read() or decode(): the number of tokens that were reused, and that were read.
   std::int64_t reused() const { return reused_; }
   std::int64_t newly_read() const { return newly_read_; }
+  /// Counts over all calls of decode(), if tokens are proposed.
+  const Speculation& speculation() const { return speculation_; }
 
   /// Reads a text; reuses the beginning that it shares with the previous one.
   /// @param stop  checked between portions. If stop is requested, only a beginning has been read
@@ -58,6 +66,10 @@ class PromptSession {
   std::vector<std::int32_t> tokens_;  ///< the tokens of that row
   std::int64_t given_ = 0;  ///< the length of the prompt among them; 0: the row was read again when it grew long
   std::int64_t reused_ = 0, newly_read_ = 0;
+  SpeculativeOptions speculative_;
+  std::unique_ptr<Proposer> proposer_;  ///< null: nothing is proposed
+  std::optional<ProposalLength> length_;
+  Speculation speculation_;
 };
 
 }  // namespace tril::search

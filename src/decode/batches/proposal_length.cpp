@@ -59,22 +59,22 @@ double ProposalLength::tokens_of(std::int32_t length) const {
   return tokens;
 }
 
-std::int32_t ProposalLength::best(const Times& t, std::int32_t least) const {
+std::int32_t ProposalLength::best(const Times& t, std::int32_t least, double share) const {
   std::int32_t found = least;
   double rate = 0;
   for (std::int32_t k = least; k <= most_; ++k) {
-    const double other = tokens_of(k) / seconds_of(t, k);
+    const double other = (1 - share + share * tokens_of(k)) / seconds_of(t, k);
     if (other > rate) found = k, rate = other;
   }
   return found;
 }
 
-std::int32_t ProposalLength::next(std::size_t rows) {
+std::int32_t ProposalLength::next(std::size_t rows, double share) {
   const Times& t = times_of(rows);
   if (t.seconds[0].count() < first_steps) return 0;
   if (lost_ > allowed_steps * t.seconds[0].value() + allowed_share * all_) return 0;
-  const std::int32_t chosen = best(t, 0);
-  if (chosen == 0) return steps_ >= next_trial_ ? best(t, 1) : 0;
+  const std::int32_t chosen = best(t, 0, share);
+  if (chosen == 0) return steps_ >= next_trial_ ? best(t, 1, share) : 0;
   // In turn, those whose times may have changed.
   for (const std::int32_t k : {0, chosen - 1, chosen + 1})
     if (k <= most_ && steps_ - t.tried[as_size(k)] >= refresh) return k;
@@ -82,7 +82,7 @@ std::int32_t ProposalLength::next(std::size_t rows) {
 }
 
 void ProposalLength::add(const Measured& step) {
-  Times& t = times_of(step.proposed.size());
+  Times& t = times_of(step.rows);
   ++steps_, all_ += step.seconds;
   t.tried[as_size(step.length)] = steps_;
   if (!step.catches_up) t.seconds[as_size(step.length)].add(step.seconds);
@@ -92,12 +92,13 @@ void ProposalLength::add(const Measured& step) {
 
   const std::int64_t proposed = std::reduce(step.proposed.begin(), step.proposed.end(), std::int64_t{0});
   const std::int64_t accepted = std::reduce(step.accepted.begin(), step.accepted.end(), std::int64_t{0});
-  const double of_token = t.seconds[0].value() / static_cast<double>(step.proposed.size());
+  const double rows = static_cast<double>(step.rows), of_token = t.seconds[0].value() / rows;
   // As for the times, what held a step up does not count.
   const Median& others = t.seconds[as_size(step.length)];
   const double seconds = step.catches_up || !others.known() ? step.seconds : std::min(step.seconds, 2 * others.value());
-  lost_ = std::max(0.0, lost_ + seconds - static_cast<double>(std::ssize(step.proposed) + accepted) * of_token);
-  if (best(t, 0) > 0 || (proposed > 0 && accepted == proposed)) {
+  lost_ = std::max(0.0, lost_ + seconds - (rows + static_cast<double>(accepted)) * of_token);
+  const double share = static_cast<double>(step.proposed.size()) / rows;
+  if (best(t, 0, share) > 0 || (proposed > 0 && accepted == proposed)) {
     pause_ = first_pause, next_trial_ = steps_;
   } else if (step.catches_up) {
     next_trial_ = steps_;  // again, to measure the time

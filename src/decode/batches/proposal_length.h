@@ -26,13 +26,16 @@ class ProposalLength {
   explicit ProposalLength(std::int32_t most);
 
   /// The length for the next step, from 0 to `most`.
-  std::int32_t next(std::size_t rows);
+  /// @param rows   of the step
+  /// @param share  of them that may get proposals, above 0 and at most 1
+  std::int32_t next(std::size_t rows, double share = 1);
 
   /// What a step of length `length` did.
   struct Measured {
+    std::size_t rows = 1;                    ///< those without proposals too
     std::int32_t length = 0;                 ///< 0 too if nothing was proposed, and that took no time
-    std::span<const std::int32_t> proposed;  ///< [rows] their numbers
-    std::span<const std::int32_t> accepted;  ///< [rows]
+    std::span<const std::int32_t> proposed;  ///< [rows that may get proposals] their numbers
+    std::span<const std::int32_t> accepted;  ///< [the same rows]
     double seconds = 0;                      ///< of the proposer and of the model
     bool catches_up = false;                 ///< the proposer had to read more than this step's tokens before
   };
@@ -70,7 +73,7 @@ class ProposalLength {
   Times& times_of(std::size_t rows);
   double seconds_of(const Times& t, std::int32_t length) const;
   double tokens_of(std::int32_t length) const;
-  std::int32_t best(const Times& t, std::int32_t least) const;
+  std::int32_t best(const Times& t, std::int32_t least, double share) const;
 
   std::int32_t most_;
   std::vector<Mean> agreed_;  ///< by place

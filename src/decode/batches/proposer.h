@@ -1,4 +1,4 @@
-// A proposer suggests the next tokens of a greedy search, which the model accepts or rejects (speculative.h).
+// A proposer suggests the next tokens of a text, which the model accepts or rejects (speculator.h).
 #pragma once
 
 #include <cstdint>
@@ -10,29 +10,43 @@
 
 namespace tril::search {
 
-/// The rows of the next step.
+/// A row of the next step, which may get proposals.
+struct DraftRow {
+  std::span<const std::int32_t> tokens;  ///< the start token, the prefix, and the generated tokens
+  std::int32_t sentence = 0;             ///< the number of its sentence
+  std::int32_t most = 0;                 ///< the maximum number of proposed tokens
+  const Request* request = nullptr;      ///< of its sentence
+  std::shared_ptr<const SearchPlan> plan = {};
+  /// Which of Drafts::states its last token was chosen from; -1: none, for example because that token is of the prompt.
+  std::int32_t state = -1;
+};
+
 struct Drafts {
-  std::span<const std::span<const std::int32_t>> tokens;  ///< [rows] start token, prefix, generated tokens
-  std::span<const std::int32_t> sentences;                ///< [rows] the number of each row's sentence; new ones last
-  std::span<const std::int32_t> most;                     ///< [rows] the maximum number of proposed tokens
-  std::span<const Request* const> requests = {};          ///< [rows] whose rows they are
-  std::span<const std::int32_t> ends = {};  ///< EOS ids, which are not proposed: nothing could be accepted after them
-  /// For a proposer that reads states: hidden states [any, D] of the model, and for each row which of them its last token was chosen
-  /// from; -1: that token is of the prompt.
-  Tensor states = {};
-  std::span<const std::int32_t> state_of = {};
+  std::span<const DraftRow> rows;
+  Tensor states = {};  ///< [any, D] hidden states of the model, for a proposer that reads them
 };
 
 class Proposer {
  public:
   virtual ~Proposer() = default;
-  /// Sets proposals[r] to at most most[r] tokens that may follow row r.
-  virtual void propose(Context& c, const Drafts& rows, std::vector<std::vector<std::int32_t>>& proposals) = 0;
+
+  /// New sentences, under numbers that are not in use. @param sources  ids with EOS, one for each sentence; none: without encoder
+  virtual void add(std::span<const std::int32_t> /*sentences*/,
+                   std::span<const std::vector<std::int32_t>> /*sources*/) {}
+  /// A sentence has ended, so its number may be used again. A number that was never added is ignored.
+  virtual void remove(std::int32_t /*sentence*/) {}
+  /// Forgets all sentences, for example after an error.
+  virtual void clear() {}
+
+  /// Sets proposals[r] to at most rows[r].most tokens that may follow row r.
+  virtual void propose(Context& c, const Drafts& drafts, std::vector<std::vector<std::int32_t>>& proposals) = 0;
   /// Whether it reads the text with a model, which takes time also where nothing is proposed, and more after steps in which it was
   /// not asked.
   virtual bool has_model() const { return false; }
   /// Whether it needs Drafts::states, and takes time also where nothing is proposed.
   virtual bool reads_states() const { return false; }
+  /// Memory of the keys and values that it keeps.
+  virtual std::int64_t cache_bytes() const { return 0; }
 };
 
 }  // namespace tril::search

@@ -12,6 +12,7 @@
 #include "decode/batches/proposal_length.h"
 #include "decode/batches/proposer.h"
 #include "decode/batches/session_options.h"
+#include "decode/batches/speculator.h"
 #include "decode/steps/decoding_state.h"
 
 namespace tril::search {
@@ -34,12 +35,11 @@ class Session {
 
  private:
   struct Cleared;
-  std::unique_ptr<Proposer> new_proposer(const SearchPlan& options, std::span<const std::vector<std::int32_t>> sources);
 
   Context* context_;
   SessionOptions options_;
-  std::vector<DecodingState> models_;  ///< the session's own model, then the ensemble's others
-  std::optional<DecodingState> draft_;
+  std::vector<DecodingState> models_;   ///< the session's own model, then the ensemble's others
+  std::unique_ptr<Proposer> proposer_;  ///< null: nothing is proposed
   Speculation speculation_;
   std::optional<ProposalLength> length_;
 };

@@ -1,37 +1,52 @@
-// Speculative decoding [Leviathan et al. 2023; Chen et al. 2023] for greedy search. A cheap proposer suggests the next tokens of
-// each row. The model reads them all in one step and computes its own choice after each. Proposals are accepted up to the first
-// that differs from the model's choice, which then takes its place. The result is that of plain greedy search, in fewer steps (up
-// to rounding: a step of several tokens sums in another order). Proposals come from a small draft model (draft_model.h) or from the
-// text itself (prompt_lookup.h).
+// Options of speculative decoding (speculator.h), and the proposer that they ask for.
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <span>
-#include <vector>
+#include <memory>
 
-#include "base/clock.h"
-#include "decode/batches/decode.h"
-#include "decode/batches/proposal_length.h"
 #include "decode/batches/proposer.h"
-#include "decode/batches/session_options.h"
+#include "decode/steps/decoding_state.h"
+#include "model/spec/model.h"
+#include "nn/medusa_heads.h"
 
 namespace tril::search {
 
-/// Throws Error(usage) if the options need a search that cannot use proposals.
-void check_speculative(const SearchPlan& options);
-
-/// The source of proposals, and counts of their use.
-struct Proposals {
-  Proposer& proposer;
-  std::int32_t most;                              ///< tokens at a time
-  Speculation& counts;                            ///< updated
-  ProposalLength* length = nullptr;               ///< chooses fewer than `most`, and is updated; null: always `most`
-  std::function<double()> seconds = seconds_now;  ///< the clock by which `length` compares steps
+/// Where proposed tokens come from. At most one of `draft`, `heads` and `lookup` is set.
+struct SpeculativeOptions {
+  const model::Model* draft = nullptr;     ///< a small model; null: none
+  const nn::MedusaHeads* heads = nullptr;  ///< of this model, at least `tokens`; null: none
+  std::int32_t lookup = 0;                 ///< the longest n-gram of prompt lookup; 0: no lookup
+  std::int32_t tokens = 4;                 ///< the maximum number of tokens proposed at a time
+  bool measured = false;                   ///< fewer or none where that is faster, by measurement (proposal_length.h)
+  float min_prob = 0;                      ///< the draft stops after a token that it finds less probable than this
+  bool on() const { return draft != nullptr || heads != nullptr || lookup > 0; }
+  /// The name of the field that asks for proposals, for errors.
+  const char* field() const { return draft ? "draft_model" : heads ? "draft_heads" : "prompt_lookup"; }
 };
 
-/// Like decode() (decode.h), for greedy search with proposals.
-std::vector<std::vector<Hypothesis>> decode_speculatively(Context& c, Step& step, const Proposals& proposals,
-                                                          const RequestList& list);
+/// Counts of speculative decoding.
+struct Speculation {
+  std::int64_t rows = 0;  ///< rows of all steps; plain decoding needs one row for each token
+  std::int64_t tokens = 0, proposed = 0, accepted = 0;
+};
+
+/// @param what  begins the error's message
+/// @throws Error(usage) if the other model cannot replace this one at a token: its vocabulary differs, or only one has an encoder
+void check_shares_vocabulary(const model::Model& other, const model::Model& model, const char* what);
+/// @throws Error(usage) if the other model has fewer positions
+void check_reaches(const model::Model& other, const model::Model& model, const char* what);
+
+/// @throws Error(usage) if the options contradict each other or do not fit the model
+void check_options(const SpeculativeOptions& options, const model::Model& model);
+
+struct ProposerOptions {
+  SpeculativeOptions speculative;
+  DecodingStateOptions state;   ///< of a draft model
+  std::int32_t portion = 4096;  ///< the maximum number of tokens of texts that a draft model reads between two steps
+};
+/// Null if nothing is to be proposed. The context, the models and the heads must outlive it.
+/// @param state  of the model
+/// @throws Error(usage) if a model cannot undo rejected tokens
+std::unique_ptr<Proposer> make_proposer(Context& c, const DecodingState& state, const ProposerOptions& options);
 
 }  // namespace tril::search

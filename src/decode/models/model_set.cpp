@@ -29,8 +29,16 @@ void add_ensemble_fields(Fields& f, ModelSetOptions& o) {
 void add_speculative_fields(Fields& f, ModelSetOptions& o) {
   f.add("draft-model", &o.draft_model,
         "speculative decoding: directory of a small model with the same vocabulary; it proposes tokens that `model` "
-        "checks in one step; the text is the same; needs greedy search")
+        "checks in one step; the text is the same; needs greedy search, or sampling of one text")
       .value_name("DIR");
+  f.add("draft-heads", &o.draft_heads,
+        "speculative decoding: directory of Medusa heads that were trained for `model`, by `medusa_heads` of `tril "
+        "train` or elsewhere; they propose tokens from its last hidden state")
+      .value_name("DIR");
+  add_proposal_fields(f, o);
+}
+
+void add_proposal_fields(Fields& f, ModelSetOptions& o) {
   precision_field(f.add(
       "draft-precision", &o.draft_precision,
       "precision of the draft model's weights: `model` with fewer bits may be its own draft; unset: as `precision`"));
@@ -39,11 +47,6 @@ void add_speculative_fields(Fields& f, ModelSetOptions& o) {
         "this")
       .at_least(0)
       .at_most(1);
-  f.add("draft-heads", &o.draft_heads,
-        "speculative decoding: directory of Medusa heads that were trained for `model`, by `medusa_heads` of `tril "
-        "train` or "
-        "elsewhere; they propose tokens from its last hidden state")
-      .value_name("DIR");
   f.add("prompt-lookup", &o.prompt_lookup,
         "speculative decoding without a draft model: propose what followed an earlier occurrence of the last N tokens, "
         "or fewer, in the text or its source; 0: off")
@@ -155,8 +158,9 @@ std::int64_t ModelSet::most_tokens() const {
 }
 
 void ModelSet::give_to(search::ParallelOptions& p) const {
-  if (speculative_.on() && !p.search.is_greedy())
-    fail_usage(speculative_.field(), "needs greedy search", "pass `beam_size` 1, without `alternatives` or sampling");
+  if (speculative_.on() && (p.search.has_beam() || p.search.n_best > 1))
+    fail_usage(speculative_.field(), "needs greedy search, or sampling of one text",
+               "pass `beam_size` 1, without `alternatives` or several samples");
   p.session.ensemble = ensemble_;
   p.session.speculative = speculative_;
 }

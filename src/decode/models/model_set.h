@@ -32,8 +32,10 @@ struct ModelSetOptions {
 
 /// models, weights, ensemble-mean.
 void add_ensemble_fields(Fields& f, ModelSetOptions& o);
-/// draft-model, draft-precision, draft-min-prob, draft-heads, prompt-lookup, draft-tokens.
+/// draft-model, draft-heads, and those of add_proposal_fields().
 void add_speculative_fields(Fields& f, ModelSetOptions& o);
+/// draft-precision, draft-min-prob, prompt-lookup, draft-tokens; after fields named draft-model and draft-heads.
+void add_proposal_fields(Fields& f, ModelSetOptions& o);
 
 class ModelSet {
  public:

@@ -177,7 +177,8 @@ void set_form(const SearchRequest& r, const ModelPtr& m, Warnings& warnings, sea
 void set_proposals(const SearchRequest& r, const ModelPtr& draft, trace::SearchQuestion& q) {
   if (r.draft.empty() && r.lookup == 0) return;
   const char* const field = r.draft.empty() ? "lookup" : "draft";
-  if (!q.plan.is_greedy()) throw field_error(field, "needs greedy search: beam_size 1, n 1 and no sampling");
+  if (q.plan.has_beam() || q.plan.n_best > 1)
+    throw field_error(field, "needs greedy search, or sampling of one text: beam_size 1 and n 1");
   if (draft && draft->adapter() >= 0) throw field_error(field, "a draft has no adapter; name the model without it");
   q.speculative = {.draft = draft ? &draft->model() : nullptr,
                    .lookup = static_cast<std::int32_t>(r.lookup),

@@ -73,6 +73,7 @@ struct Engine::Worker {
   Arena arena;
   Context context;
   search::ContinuousSession session;
+  search::Speculation speculation;           ///< of the session, as counted so far
   std::vector<Live> live;                    ///< by the session's numbers
   std::size_t count = 0;                     ///< works that it decodes
   std::int64_t tokens = 0;                   ///< cache tokens reserved for them
@@ -287,6 +288,9 @@ void Engine::run(Worker& worker) {
       worker.session.step();
       statistics_.step(worker.session.last().rows, worker.session.last().prompt_tokens,
                        worker.session.last().remembered);
+      const search::Speculation now = worker.session.speculation(), before = std::exchange(worker.speculation, now);
+      statistics_.proposed_tokens.add(static_cast<std::uint64_t>(now.proposed - before.proposed));
+      statistics_.accepted_tokens.add(static_cast<std::uint64_t>(now.accepted - before.accepted));
     }
     deliver(worker);
   }

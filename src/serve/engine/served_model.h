@@ -27,6 +27,7 @@ namespace tril::serve {
 struct Loaded {
   std::shared_ptr<const model::Model> model;
   std::shared_ptr<const Tokenizer> tokenizer;
+  std::shared_ptr<const void> drafts;        ///< keeps what EngineOptions::session::speculative points to
   SearchOptions asked;                       ///< the publisher's and the server's search options
   search::SearchPlan search;                 ///< the resulting plan for requests without search options
   search::TextOptions text;                  ///< for a model that translates
@@ -42,7 +43,7 @@ struct Loaded {
   std::vector<std::string> adapters;  ///< names of the model's adapters, in the order of their numbers (nn/adapters.h)
   /// "en"; empty: unknown. For a model with tags, the target is the default of requests; "-": no tag.
   std::string source_language, target_language;
-  std::int64_t bytes = 0;  ///< memory that the weights and the tokenizer take; 0: unknown
+  std::int64_t bytes = 0;  ///< memory that the weights, those of a draft and the tokenizer take; 0: unknown
 };
 
 /// The profile of a model, whose weights need neither be allocated nor set.

@@ -46,9 +46,10 @@ class Histogram {
 struct Statistics {
   Counter ended, cancelled, late, failed, refused;  ///< works by outcome
   Counter source_tokens, new_tokens;
-  Counter steps, rows, prompt_tokens;  ///< decode steps, and the rows and prompt tokens that they read
-  Counter remembered_tokens;           ///< prompt tokens taken from the prefix cache
-  Histogram batch_rows;                ///< rows of a step
+  Counter steps, rows, prompt_tokens;        ///< decode steps, and the rows and prompt tokens that they read
+  Counter remembered_tokens;                 ///< prompt tokens taken from the prefix cache
+  Counter proposed_tokens, accepted_tokens;  ///< of speculative decoding
+  Histogram batch_rows;                      ///< rows of a step
   Histogram queue_seconds, first_token_seconds, seconds;
 
   void step(std::size_t step_rows, std::size_t step_prompt_tokens, std::size_t step_remembered = 0);

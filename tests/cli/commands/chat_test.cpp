@@ -128,6 +128,24 @@ TEST_F(Chat, AnswersRemembersAndObeysCommands) {
   EXPECT_EQ(chat("how are you?\n", {"--load", saved}).code, 0);
 }
 
+// Proposed tokens change no answer, and the settings of the conversation apply to them.
+TEST_F(Chat, AnswersAsFastAsADraftAllows) {
+  const std::string turns = "how are you?\nand you?\n/set temperature 0.3\nand 1 and 2?\n/set top-k 1\nhow?\n";
+  const Ran plain = chat(turns);
+  ASSERT_EQ(plain.code, 0) << plain.err;
+  EXPECT_EQ(plain.err.find("proposed"), std::string::npos) << plain.err;
+  for (const std::vector<std::string>& draft : {std::vector<std::string>{"--draft-model", model, "--draft-tokens", "3"},
+                                                {"--prompt-lookup", "2", "--draft-tokens", "4"}}) {
+    const Ran drafted = chat(turns, draft);
+    ASSERT_EQ(drafted.code, 0) << drafted.err;
+    EXPECT_EQ(drafted.out, plain.out);
+    EXPECT_NE(drafted.err.find("proposed token"), std::string::npos) << drafted.err;
+  }
+  const Ran refused = chat("how?\n", {"--draft-tokens", "3"});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_NE(refused.err.find("has no effect without proposed tokens"), std::string::npos) << refused.err;
+}
+
 // Placement is settled before the thread that answers is bound to its core, and warnings come once.
 TEST_F(Chat, AnswersEachTimeWhereItIsPinned) {
   const std::string questions = "how are you?\n/set temperature 0.5\nand you?\n";

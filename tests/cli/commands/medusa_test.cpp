@@ -95,13 +95,23 @@ TEST_F(MedusaHeads, MayHaveOutputMatricesOfTheirOwn) {
   EXPECT_TRUE(contains(shared.out, "3 of 1 layer", "which the heads share", model)) << shared.out << shared.err;
 }
 
+// A sample is the same with and without heads.
+TEST_F(MedusaHeads, ProposeForSamplesToo) {
+  for (const char* seed : {"1", "2"}) {
+    const std::vector<std::string> sampled{"--temperature", "0.7", "--seed", seed};
+    std::vector<std::string> with = sampled;
+    with.insert(with.end(), {"--draft-heads", heads});
+    EXPECT_EQ(go_on(with).out, go_on(sampled).out) << seed;
+  }
+}
+
 TEST_F(MedusaHeads, AreRefusedWhereTheyDoNotBelong) {
   const auto refused = [](const Ran& ran, auto... words) {
     EXPECT_NE(ran.code, 0);
     EXPECT_TRUE(contains(ran.err, words...)) << ran.err;
   };
   refused(go_on({"--draft-heads", heads, "--draft-tokens", "4"}), "--draft-tokens: is 4", "3 heads");
-  refused(go_on({"--draft-heads", heads, "--temperature", "1"}), "--draft-heads", "greedy search");
+  refused(go_on({"--draft-heads", heads, "--beam-size", "2"}), "--draft-heads", "greedy search");
   refused(go_on({"--draft-heads", heads, "--models", model}), "--draft-heads", "one model");
   refused(go_on({"--draft-heads", heads, "--prompt-lookup", "2"}), "--draft-heads", "choose one");
   refused(go_on({"--draft-heads", model}), "medusa_lm_head.safetensors");

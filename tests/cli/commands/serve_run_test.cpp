@@ -223,6 +223,80 @@ TEST_F(LanguageModel, AServerDrawsWhatGenerateDraws) {
   EXPECT_EQ(drawn, expected);
 }
 
+// Answers with proposed tokens are those without, greedy ones and samples, alone and at the same time; /metrics counts the tokens.
+TEST_F(LanguageModel, AServerTakesProposals) {
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  const std::vector<json> bodies{{{"prompt", "the dog "}, {"temperature", 0}, {"max_tokens", 40}},
+                                 {{"prompt", "one "}, {"temperature", 1.1}, {"seed", 4}, {"max_tokens", 40}},
+                                 {{"prompt", {"the ", "a "}}, {"temperature", 0.5}, {"seed", 5}, {"max_tokens", 30}},
+                                 {{"prompt", "two "}, {"beam_size", 3}, {"max_tokens", 12}}};
+  const auto answers = [&](std::vector<std::string> more, const std::function<void(const std::string&)>& look) {
+    std::vector<std::string> texts;
+    std::vector<std::string> args{"-m", "lm=" + model, "--threads", "1"};
+    args.insert(args.end(), more.begin(), more.end());
+    const Ran served = serve(args, "model lm is ready", [&](std::uint16_t port) {
+      for (int round = 0; round < 2; ++round) {
+        std::vector<std::thread> clients;
+        std::vector<std::string> got(bodies.size());
+        for (std::size_t i = 0; i < bodies.size(); ++i) {
+          const auto ask = [&got, &bodies, i, port] {
+            Client client(port);
+            const json answer = json::parse(client.ask("POST", "/v1/completions", bodies[i].dump()).body);
+            for (const json& choice : answer.at("choices")) got[i] += choice.at("text").get<std::string>() + "\n";
+          };
+          if (round == 0)
+            ask();
+          else
+            clients.emplace_back(ask);
+        }
+        for (std::thread& client : clients) client.join();
+        texts.insert(texts.end(), got.begin(), got.end());
+      }
+      look(Client(port).ask("GET", "/metrics", "").body);
+    });
+    EXPECT_EQ(served.code, 0) << served.err;
+    return texts;
+  };
+  const auto count_of = [](const std::string& metrics, const std::string& name) {
+    const std::string line = "\ntril_" + name + "_tokens_total{model=\"lm\"} ";
+    const std::size_t at = metrics.find(line);
+    EXPECT_NE(at, std::string::npos) << metrics;
+    return at == std::string::npos ? -1 : std::stoi(metrics.substr(at + line.size()));
+  };
+  const std::vector<std::string> plain =
+      answers({}, [&](const std::string& m) { EXPECT_EQ(count_of(m, "proposed"), 0); });
+  ASSERT_EQ(plain.size(), 8u);
+  for (const std::vector<std::string>& way :
+       {std::vector<std::string>{"--draft-model", model, "--draft-tokens", "4"},
+        {"--draft-model", "lm=" + model, "--draft-precision", "int8"},
+        {"--prompt-lookup", "3", "--draft-tokens", "5", "--prefix-tokens", "0"}}) {
+    const std::vector<std::string> drafted = answers(way, [&](const std::string& m) {
+      EXPECT_GT(count_of(m, "proposed"), 50);
+      EXPECT_GT(count_of(m, "accepted"), 20);
+      EXPECT_LE(count_of(m, "accepted"), count_of(m, "proposed"));
+    });
+    EXPECT_EQ(drafted, plain) << way[0] << " " << way[1];
+  }
+}
+
+TEST_F(LanguageModel, ProposalsThatHaveNoEffectAreRefused) {
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  const auto refused = [&](std::vector<std::string> more, const std::string& why) {
+    std::vector<std::string> args{"-m", "lm=" + model, "--threads", "1"};
+    args.insert(args.end(), more.begin(), more.end());
+    const Ran ran = serve_in_vain(args);
+    EXPECT_EQ(ran.code, 2) << ran.err;
+    EXPECT_NE(ran.err.find(why), std::string::npos) << ran.err;
+  };
+  refused({"--draft-model", "other=" + model}, "--draft-model: expected [NAME=]DIR with a model of --model");
+  refused({"--draft-model", model, "lm=" + model}, "are both called \"lm\"");
+  refused({"--draft-model", model, "--prompt-lookup", "2"}, "choose one of them");
+  refused({"--draft-tokens", "4"}, "has no effect without proposed tokens");
+  refused({"--draft-model", model, "--deterministic"}, "cannot be combined with --deterministic");
+  refused({"--draft-min-prob", "0.5"}, "it has no effect without a draft model");
+  refused({"--draft-model", folder->at("none")}, "none");
+}
+
 TEST(ServeRun, WithoutAnyModelItEnds) {
   const ScratchFolder folder;
   const std::string sound = write_tiny_marian(folder), broken = broken_model(folder, "broken"),

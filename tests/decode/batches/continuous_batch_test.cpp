@@ -35,6 +35,7 @@ std::vector<Options> kinds() {
   add([](SearchPlan& o) { o.beam_size = o.n_best = 4; });
   add([](SearchPlan& o) { o.beam_size = 6, o.length_penalty = 0.4, o.early_stopping = EarlyStopping::yes; });
   add([](SearchPlan& o) { o.sampling.on = true, o.sampling.top_p = 0.9, o.n_best = 3, o.sampling.seed = 5; });
+  add([](SearchPlan& o) { o.sampling = {.on = true, .temperature = 0.7, .top_k = 9, .seed = 6}; });
   add([](SearchPlan& o) { o.repetition_penalty = 1.4, o.presence_penalty = 0.5, o.renormalize = true; });
   add([](SearchPlan& o) { o.beam_size = o.n_best = 4, o.beam_groups = 2, o.diversity_penalty = 0.3; });
   add([](SearchPlan& o) { o.alternatives = true, o.n_best = 3, o.beam_size = 2; });
@@ -96,7 +97,7 @@ TEST(ContinuousBatch, SentencesOfAnyOptionsComeAndGo) {
     const std::vector<Job> jobs = jobs_of(60, seed, false, 4);
     RandomSequence random(seed, 11);
     TreeStep step(model);
-    ContinuousBatch batch(step);
+    ContinuousBatch batch(step, {});
     std::map<std::int32_t, std::vector<Hypothesis>> got;
     std::map<std::int32_t, std::int32_t> steps_left;  // of sentences that will be cut off
     std::size_t waiting = 0, most = 0;
@@ -154,7 +155,7 @@ TEST(ContinuousBatch, AnErrorOfOneSentenceIsItsOwn) {
     return false;
   };
   TreeStep step(model);
-  ContinuousBatch batch(step);
+  ContinuousBatch batch(step, {});
   const std::vector<Options> all = kinds();
   batch.join(0, {.start_id = start, .max_length = 8}, all[0]);
   batch.join(1, {.start_id = start, .max_length = 8}, std::make_shared<const SearchPlan>(bad));
@@ -194,24 +195,25 @@ std::unique_ptr<model::Marian> marian(nn::Precision precision) {
   return served;
 }
 
-std::unique_ptr<model::Gpt2> gpt2() {
+std::unique_ptr<model::Gpt2> gpt2(std::uint64_t seed = 3, std::int64_t positions = 400) {
   model::Gpt2Config k;
   k.vocab_size = vocab;
-  k.n_positions = 400;
+  k.n_positions = positions;
   k.n_embd = 32, k.n_layer = 2, k.n_head = 4;
   k.initializer_range = 0.5;
   k.bos_token_id = k.eos_token_id = eos;
   auto m = std::make_unique<model::Gpt2>(k);
   m->parameters().allocate();
-  m->parameters().initialise(3);
+  m->parameters().initialise(seed);
   m->parameters().refresh(kern::best());
   return m;
 }
 
 // Jobs join and leave a session at random, and are compared with a session for each alone. The kernels are those whose
 // results do not depend on the batch; products of fewer bits still round depending on it.
-void compare(const model::Model& m, const std::vector<Job>& jobs, const ContinuousSessionOptions& options,
-             std::uint64_t seed, double tolerance = 1e-5) {
+// @return the counts of the proposals
+Speculation compare(const model::Model& m, const std::vector<Job>& jobs, const ContinuousSessionOptions& options,
+                    std::uint64_t seed, double tolerance = 1e-5) {
   Arena arena;
   Context c(arena, kern::batch_invariant(kern::best()));
   ContinuousSession open(c, m, options);
@@ -235,7 +237,7 @@ void compare(const model::Model& m, const std::vector<Job>& jobs, const Continuo
     }
     open.step();
     for (ContinuousBatch::Ended& e : open.take_ended()) {
-      ASSERT_FALSE(e.error);
+      EXPECT_FALSE(e.error);
       got[job_of.at(e.sentence)] = std::move(e.hypotheses);
       job_of.erase(e.sentence);
       ++done;
@@ -251,6 +253,7 @@ void compare(const model::Model& m, const std::vector<Job>& jobs, const Continuo
     expect_same(got[i], alone.decode(sources, {&jobs[i].request, 1}, *jobs[i].options)[0],
                 fmt::format("sentence {}", i), tolerance);
   }
+  return open.speculation();
 }
 
 TEST(ContinuousSession, TranslationsThatComeAndGoAreThoseOfEachAlone) {
@@ -302,6 +305,65 @@ TEST(ContinuousSession, BeginningsThatWereReadBeforeChangeNothing) {
 void draw_adapters(std::vector<Job>& jobs, std::uint64_t seed) {
   RandomSequence random(seed, 8);
   for (Job& j : jobs) j.request.adapter = static_cast<std::int32_t>(random.below(tril::testing::adapter_count + 1)) - 1;
+}
+
+// Tokens that are proposed for some of the sentences change no result, whoever proposes them. Numbers of sentences are used again, and
+// texts are read in portions by the draft as well.
+TEST(ContinuousSession, ProposalsChangeNothing) {
+  const auto lm = gpt2(), other = gpt2(4, 100);
+  const auto translator = marian(nn::Precision::fp32);
+  for (const bool translates : {false, true}) {
+    const model::Model& m = translates ? static_cast<const model::Model&>(*translator) : *lm;
+    const std::vector<SpeculativeOptions> ways{{.draft = &m, .tokens = 5},
+                                               {.draft = translates ? &m : other.get(), .tokens = 3, .min_prob = 0.05f},
+                                               {.lookup = 2, .tokens = 4},
+                                               {.lookup = 3, .tokens = 8, .measured = true},
+                                               {.draft = &m, .tokens = 8, .measured = true}};
+    for (std::size_t way = 0; way < ways.size(); ++way)
+      for (const std::int32_t portion : {7, 512}) {
+        SCOPED_TRACE(fmt::format("{}, way {}, portion {}", m.family(), way, portion));
+        ContinuousSessionOptions options{.prompt_tokens = portion, .speculative = ways[way]};
+        if (way == 0) options.prefix_tokens = 64;
+        if (way == 1 && translates) options.cache.use = false;
+        std::vector<Job> jobs = jobs_of(60, 12 + way, translates, translates ? 3 : 150);
+        for (Job& job : jobs) job.request.max_length *= 4;
+        const Speculation counts = compare(m, jobs, options, 6);
+        EXPECT_TRUE(ways[way].measured || counts.proposed > 50) << counts.proposed;
+        EXPECT_GT(counts.tokens, 100);
+        EXPECT_TRUE(way > 0 || counts.accepted > counts.proposed * 9 / 10) << "a model agrees with itself";
+      }
+  }
+}
+
+// A talk with a draft: the next turn begins with the last one's text, which neither model reads again.
+TEST(ContinuousSession, ATalkWithADraftGoesOn) {
+  Arena arena;
+  Context c(arena, kern::batch_invariant(kern::best()));
+  const auto m = gpt2(), draft = gpt2(4);
+  const Options plan = kinds()[0];
+  ContinuousSession open(c, *m, {.prefix_tokens = 400, .speculative = {.draft = draft.get(), .tokens = 4}});
+  ContinuousSession plain(c, *m, {});
+  std::vector<std::int32_t> text(40, 7);
+  for (int turn = 0; turn < 4; ++turn) {
+    const Request request{.start_id = start, .max_length = 40, .prefix = text};
+    std::vector<std::vector<std::int32_t>> answers;
+    for (ContinuousSession* const session : {&open, &plain}) {
+      session->join(std::vector<ContinuousSession::Arrival>{{.sentence = 0, .request = request, .options = plan}});
+      std::size_t remembered = 0;
+      while (!session->empty()) {
+        session->step();
+        remembered += session->last().remembered;
+      }
+      EXPECT_TRUE(session != &open || turn == 0 || remembered + 40 >= text.size()) << turn << " " << remembered;
+      const std::vector<ContinuousBatch::Ended> ended = session->take_ended();
+      ASSERT_EQ(ended.size(), 1u);
+      ASSERT_FALSE(ended[0].error);
+      answers.push_back(ended[0].hypotheses[0].tokens);
+    }
+    EXPECT_EQ(answers[0], answers[1]) << turn;
+    text.insert(text.end(), answers[0].begin(), answers[0].end());
+  }
+  EXPECT_GT(open.speculation().proposed, 50);
 }
 
 TEST(ContinuousSession, RowsOfDifferentAdaptersAreThoseOfEachAlone) {

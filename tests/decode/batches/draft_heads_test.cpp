@@ -94,13 +94,16 @@ TEST(DraftHeads, ProposeTheLikeliestTokens) {
   std::vector<float> values(5 * 48);
   for (float& v : values) v = static_cast<float>(random.normal());
   const Tensor states = c.upload<float>(values, {5, 48});
-  SearchPlan plan;
-  plan.eos_ids = {eos};
   const Request request{.start_id = vocab - 1, .max_length = 20};
   const Ids one{vocab - 1, 3}, two{vocab - 1, 3, 4, 5};
-  const std::vector<std::span<const std::int32_t>> texts{one, two, one, two};
-  const std::vector<std::int32_t> sentences{0, 1, 2, 3}, most{4, 2, 4, 0}, state_of{3, 0, -1, 1};
-  const std::vector<const Request*> requests(4, &request);
+  const auto rows_of = [&](const Ids& ends) {
+    const auto plan = std::make_shared<SearchPlan>();
+    plan->eos_ids = ends;
+    return std::vector<DraftRow>{{one, 0, 4, &request, plan, 3},
+                                 {two, 1, 2, &request, plan, 0},
+                                 {one, 2, 4, &request, plan, -1},
+                                 {two, 3, 0, &request, plan, 1}};
+  };
   for (const std::int64_t own : {std::int64_t{0}, std::int64_t{vocab}}) {
     const Heads heads(own, 0.3, 2);
     const auto likeliest = [&](std::int64_t row, std::int64_t k) {
@@ -113,13 +116,12 @@ TEST(DraftHeads, ProposeTheLikeliestTokens) {
     Ids first, second;
     for (std::int64_t k = 0; k < 4; ++k) first.push_back(likeliest(3, k)), second.push_back(likeliest(0, k));
     second.resize(2);
-    DraftHeads proposer(plan, heads.heads, *m);
+    DraftHeads proposer(heads.heads, *m);
     std::vector<Ids> got;
-    proposer.propose(c, {texts, sentences, most, requests, plan.eos_ids, states, state_of}, got);
+    proposer.propose(c, {rows_of({eos}), states}, got);
     EXPECT_EQ(got, (std::vector<Ids>{first, second, {}, {}})) << "no state, no room";
-    const std::vector<std::int32_t> ends{first[2]};
-    proposer.propose(c, {texts, sentences, most, requests, ends, states, state_of}, got);
-    EXPECT_EQ(got[0], Ids(first.begin(), std::find(first.begin(), first.end(), ends[0]))) << "nothing behind an end";
+    proposer.propose(c, {rows_of({first[2]}), states}, got);
+    EXPECT_EQ(got[0], Ids(first.begin(), std::find(first.begin(), first.end(), first[2]))) << "nothing behind an end";
   }
 }
 

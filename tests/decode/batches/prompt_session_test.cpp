@@ -68,42 +68,57 @@ void expect_same(const std::vector<Hypothesis>& got, const std::vector<Hypothesi
   }
 }
 
-// Turns of a conversation, a change in the middle, something else, and the same again.
+struct Way {
+  SearchPlan plan;
+  nn::KvCache::Precision precision = nn::KvCache::Precision::fp32;
+  SpeculativeOptions speculative = {};
+};
+
+// Turns of a conversation, a change in the middle, something else, and the same again; with proposed tokens too.
 TEST(PromptSession, GivesWhatReadingAnewGives) {
   Small small;
-  for (const SearchPlan& o : ways())
-    for (const auto precision : {nn::KvCache::Precision::fp32, nn::KvCache::Precision::int8}) {
-      CacheOptions cache;
-      cache.kept.precision = precision;
-      PromptSession kept(small.c, *small.m, cache);
-      const auto anew = [&](const Request& request) {
-        return PromptSession(small.c, *small.m, cache).decode(request, o);
-      };
-      Ids text = some_ids(1, 9);
-      const bool stays = o.n_best == 1;
-      expect_same(kept.decode(request_of(text), o), anew(request_of(text)));
-      EXPECT_EQ(kept.reused(), 0);
-      EXPECT_EQ(kept.newly_read(), 9);
+  const Small draft(4);
+  std::vector<Way> list;
+  for (const SearchPlan& o : ways()) {
+    list.push_back({o});
+    list.push_back({o, nn::KvCache::Precision::int8});
+    list.push_back({o, nn::KvCache::Precision::fp32, {.draft = draft.m.get(), .tokens = 3}});
+    list.push_back({o, nn::KvCache::Precision::int8, {.draft = small.m.get(), .tokens = 4}});
+    list.push_back({o, nn::KvCache::Precision::fp32, {.lookup = 2, .tokens = 4}});
+  }
+  for (const auto& [o, precision, speculative] : list) {
+    CacheOptions cache;
+    cache.kept.precision = precision;
+    PromptSession kept(small.c, *small.m, cache, {}, speculative);
+    const auto anew = [&](const Request& request) {
+      return PromptSession(small.c, *small.m, cache).decode(request, o);
+    };
+    Ids text = some_ids(1, 9);
+    const bool stays = o.n_best == 1;
+    expect_same(kept.decode(request_of(text), o), anew(request_of(text)));
+    EXPECT_EQ(kept.reused(), 0);
+    EXPECT_EQ(kept.newly_read(), 9);
 
-      const std::vector<Hypothesis> first = kept.decode(request_of(text, 10, 1), o);
-      expect_same(first, anew(request_of(text, 10, 1)));
-      EXPECT_EQ(kept.reused(), stays ? 8 : 0) << "all but the last, which is asked for what follows";
+    const std::vector<Hypothesis> first = kept.decode(request_of(text, 10, 1), o);
+    expect_same(first, anew(request_of(text, 10, 1)));
+    EXPECT_EQ(kept.reused(), stays ? 8 : 0) << "all but the last, which is asked for what follows";
 
-      // The answer and another turn: only tokens that were not generated are read.
-      text.insert(text.end(), first[0].tokens.begin(), first[0].tokens.end());
-      const auto so_far = static_cast<std::int64_t>(text.size());
-      for (const std::int32_t id : some_ids(2, 4)) text.push_back(id);
-      expect_same(kept.decode(request_of(text, 10, 2), o), anew(request_of(text, 10, 2)));
-      EXPECT_EQ(kept.reused(), stays ? so_far - 1 : 0) << "the last generated token has not been read";
+    // The answer and another turn: only tokens that were not generated are read.
+    text.insert(text.end(), first[0].tokens.begin(), first[0].tokens.end());
+    const auto so_far = static_cast<std::int64_t>(text.size());
+    for (const std::int32_t id : some_ids(2, 4)) text.push_back(id);
+    expect_same(kept.decode(request_of(text, 10, 2), o), anew(request_of(text, 10, 2)));
+    EXPECT_EQ(kept.reused(), stays ? so_far - 1 : 0) << "the last generated token has not been read";
 
-      text[5] = (text[5] + 1) % 29;
-      expect_same(kept.decode(request_of(text, 10, 3), o), anew(request_of(text, 10, 3)));
-      EXPECT_EQ(kept.reused(), stays ? 5 : 0);
-      kept.read(text);
-      EXPECT_EQ(kept.tokens(), text);
-      expect_same(kept.decode(request_of(text, 5), o), anew(request_of(text, 5)));
-      EXPECT_EQ(kept.newly_read(), 1);
-    }
+    text[5] = (text[5] + 1) % 29;
+    expect_same(kept.decode(request_of(text, 10, 3), o), anew(request_of(text, 10, 3)));
+    EXPECT_EQ(kept.reused(), stays ? 5 : 0);
+    kept.read(text);
+    EXPECT_EQ(kept.tokens(), text);
+    expect_same(kept.decode(request_of(text, 5), o), anew(request_of(text, 5)));
+    EXPECT_EQ(kept.newly_read(), 1);
+    EXPECT_EQ(kept.speculation().proposed > 0, speculative.on() && stays);
+  }
 }
 
 // A search reads a limited number of tokens at a time: the kept part may end within any portion.

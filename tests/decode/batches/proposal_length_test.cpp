@@ -39,7 +39,7 @@ class Simulation {
       }
       const double time =
           (1 + (some ? s.each * length : 0)) * std::exp(s.noise * (random_.uniform() + random_.uniform() - 1));
-      if (fixed < 0) length_.add({some ? length : 0, proposed, accepted, time});
+      if (fixed < 0) length_.add({rows_, some ? length : 0, proposed, accepted, time});
       seconds += time, ++steps_, asked_ += length;
     }
     return seconds;
@@ -121,7 +121,7 @@ TEST(ProposalLength, ProposersThatCatchUp) {
       std::vector<std::int32_t> accepted{0};
       while (accepted[0] < k && random.uniform() < agreement) ++accepted[0];
       const double time = 1 + 0.15 * k + (catches_up ? 0.02 * static_cast<double>(waiting) : 0);
-      length.add({k, proposed, accepted, time, catches_up});
+      length.add({1, k, proposed, accepted, time, catches_up});
       seconds += time, made += accepted[0], waiting = k > 0 ? 0 : waiting + 1;
     }
     EXPECT_LT(seconds, agreement > 0 ? 0.5 * 3000 : 1.035 * 3000) << agreement;
@@ -132,14 +132,14 @@ TEST(ProposalLength, ProposersThatCatchUp) {
 TEST(ProposalLength, OneSlowStepIsForgotten) {
   ProposalLength length(4);
   const std::vector<std::int32_t> none{0};
-  const auto plain = [&](double seconds) { length.add({0, none, none, seconds}); };
+  const auto plain = [&](double seconds) { length.add({1, 0, none, none, seconds}); };
   for (int i = 0; i < 20; ++i) plain(1);
   plain(1000);
   for (int i = 0; i < 5; ++i) plain(1);
   for (int i = 0; i < 200; ++i) {
     const std::int32_t k = length.next(1);
     const std::vector<std::int32_t> proposed{k};
-    length.add({k, proposed, none, 1 + 0.5 * k});
+    length.add({1, k, proposed, none, 1 + 0.5 * k});
   }
   EXPECT_EQ(length.next(1), 0);
 }
@@ -164,7 +164,7 @@ TEST(ProposalLength, SlowFirstStepsAreForgotten) {
         const double seconds = 1 + 0.2 * k;
         usual += seconds;
         for (const std::int32_t n : accepted) tokens += 1 + n;
-        length.add({k, proposed, accepted, held_up ? 4 * seconds : seconds});
+        length.add({4, k, proposed, accepted, held_up ? 4 * seconds : seconds});
       }
       EXPECT_LT(4 * usual / tokens, agreement > 0 ? 0.6 : 1.03) << fmt::format("{} {}", plain_is_slow, agreement);
     }
@@ -179,10 +179,31 @@ TEST(ProposalLength, OneSlowStepWithProposalsIsForgotten) {
     const std::int32_t k = length.next(1);
     const std::vector<std::int32_t> all{k};
     const bool held_up = i > 30 && k > 0 && !std::exchange(was_held_up, true);
-    length.add({k, all, all, held_up ? 1000 : 1 + 0.1 * k});
+    length.add({1, k, all, all, held_up ? 1000 : 1 + 0.1 * k});
     if (was_held_up) proposed_after += k;
   }
   EXPECT_GT(proposed_after, 4 * 200);
+}
+
+// Of 16 rows, some may get proposals. These pay only if what they save exceeds what longer steps cost all rows.
+TEST(ProposalLength, RowsThatGetNoProposalsCount) {
+  for (const std::size_t some : {1, 15}) {
+    ProposalLength length(4);
+    double seconds = 0, tokens = 0;
+    for (int i = 0; i < 2000; ++i) {
+      const std::int32_t k = length.next(16, static_cast<double>(some) / 16);
+      const std::vector<std::int32_t> all(some, k);
+      const double time = 1 + 0.1 * k;  // every proposal is accepted
+      length.add({16, k, all, all, time});
+      seconds += time, tokens += 16 + static_cast<double>(some) * k;
+    }
+    // With 4 proposals a step takes 1.4 times as long: for 20 tokens instead of 16, or for 76.
+    const double plain = 2000 * 16, relative = tokens / seconds / (plain / 2000);
+    if (some == 1)
+      EXPECT_GT(relative, 0.97) << "nearly nothing is proposed";
+    else
+      EXPECT_GT(relative, 0.97 * 76 / 16 / 1.4);
+  }
 }
 
 }  // namespace

@@ -160,7 +160,7 @@ TEST_F(Watched, ALongPromptIsLateWhileItIsRead) {
   SearchPlan o = options(1);
   o.time_limit = 1e-9;
   const auto shared = std::make_shared<const SearchPlan>(o);
-  ContinuousBatch batch(step, 10);
+  ContinuousBatch batch(step, {.prompt_tokens = 10});
   batch.join(0, {.start_id = start, .max_length = 5, .prefix = Ids(100, 3)}, shared);
   batch.step(c);
   const auto ended = batch.take_ended();
@@ -172,9 +172,9 @@ TEST_F(Watched, ALongPromptIsLateWhileItIsRead) {
 TEST_F(Watched, WhoeverThrowsWhenToldOfACutEndsOneSentence) {
   TreeStep step(endless);
   const auto shared = std::make_shared<const SearchPlan>(options(1));
-  ContinuousBatch batch(step, 10, [](const NewToken& t) {
-    if (t.ended) fail("test", "no more");
-  });
+  ContinuousBatch batch(step, {.prompt_tokens = 10, .on_token = [](const NewToken& t) {
+                                 if (t.ended) fail("test", "no more");
+                               }});
   batch.join(0, {.start_id = start, .max_length = 5}, shared);
   batch.step(c);
   EXPECT_NO_THROW(batch.cut(0, StopReason::cancelled));

@@ -317,8 +317,8 @@ TEST(Constraint, FiveHundredSchemas) {
       RandomProposer proposer(searches.trie->size());
       const Request request{.max_length = least + 30};
       Speculation counts;
-      expect_valid(
-          decode_speculatively(searches.context, step, {proposer, 3, counts}, {{&request, 1}, o, 0, {}})[0][0]);
+      Speculator speculator({proposer, 3, counts});
+      expect_valid(decode(searches.context, step, {{&request, 1}, o, 0, {}}, &speculator)[0][0]);
     }
   }
   EXPECT_GE(texts, 4u * schemas);
