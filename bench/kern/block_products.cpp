@@ -19,10 +19,11 @@ struct NamedFormat {
   std::string_view name;
   BlockFormat format;
 };
-constexpr NamedFormat formats[] = {{"Q4_0", BlockFormat::q4_0},  {"Q8_0", BlockFormat::q8_0},
-                                   {"Q4_K", BlockFormat::q4_k},  {"Q5_K", BlockFormat::q5_k},
-                                   {"Q6_K", BlockFormat::q6_k},  {"IQ4_XS", BlockFormat::iq4_xs},
-                                   {"MXFP4", BlockFormat::mxfp4}};
+constexpr NamedFormat formats[] = {
+    {"Q4_0", BlockFormat::q4_0},   {"Q8_0", BlockFormat::q8_0},    {"Q4_K", BlockFormat::q4_k},
+    {"Q5_K", BlockFormat::q5_k},   {"Q6_K", BlockFormat::q6_k},    {"IQ4_XS", BlockFormat::iq4_xs},
+    {"MXFP4", BlockFormat::mxfp4}, {"Q4_1", BlockFormat::q4_1},    {"Q5_0", BlockFormat::q5_0},
+    {"Q5_1", BlockFormat::q5_1},   {"IQ4_NL", BlockFormat::iq4_nl}};
 
 void block_gemm(benchmark::State& state, const Kernels& kernels, BlockFormat format, std::size_t m) {
   constexpr std::size_t n = 5632, k = 1024, beyond_caches = std::size_t{160} << 20;

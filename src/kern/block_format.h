@@ -1,10 +1,12 @@
 // Weights in the blocks of GGUF files, served at their own size: 4.25 to 8.5 bits. A block's values have a common scale:
-//   Q4_0, Q8_0, MXFP4   32 values      y = d (u - o)
-//   Q6_K, IQ4_XS        256 values     y = d s_g (u - o)            in groups g of 16 or 32
-//   Q4_K, Q5_K          256 values     y = d s_g u - e m_g          in groups g of 32
-// u is an unsigned number, o the format's constant; d, e are floats, s_g and m_g small integers. A row of activations x
-// is rounded to 8 bits in blocks of 256: x ~ t q, t = max |x| / 127. With A_g the sum of q in group g, a block adds
-//   t (d sum_g s_g (sum_{i in g} u_i q_i - o A_g) - e sum_g m_g A_g)
+//   Q4_0, Q5_0, Q8_0, IQ4_NL, MXFP4   32 values    y = d (u - o)
+//   Q4_1, Q5_1                        32 values    y = d u + m
+//   Q6_K, IQ4_XS                      256 values   y = d s_g (u - o)      in groups g of 16 or 32
+//   Q4_K, Q5_K                        256 values   y = d s_g u - e m_g    in groups g of 32
+// u is an unsigned number, o the format's constant; d, e, m are floats, s_g and m_g small integers. A row of activations x
+// is rounded to 8 bits in blocks of 256: x ~ t q, t = max |x| / 127. With A_g the sum of q in group g, 256 values add
+//   t (d sum_g s_g (sum_{i in g} u_i q_i - o A_g) - e sum_g m_g A_g),  or
+//   t sum_g (d_g (sum_{i in g} u_i q_i - o A_g) + m_g A_g)  where a group is a block,
 // to the product. All sums of integers are exact.
 //
 // The blocks of 32 rows form a panel, which is as large as they are in the file. A panel has one section for every 256
@@ -21,15 +23,25 @@
 
 namespace tril::kern {
 
-enum class BlockFormat : std::uint8_t { none, q4_0, q8_0, q4_k, q5_k, q6_k, iq4_xs, mxfp4 };
+enum class BlockFormat : std::uint8_t { none, q4_0, q8_0, q4_k, q5_k, q6_k, iq4_xs, mxfp4, q4_1, q5_0, q5_1, iq4_nl };
 
 /// A block of a file.
 struct BlockSize {
   std::size_t values = 0, bytes = 0;
 };
 constexpr BlockSize size_of(BlockFormat format) {
-  constexpr std::array<BlockSize, 8> sizes{
-      {{}, {32, 18}, {32, 34}, {256, 144}, {256, 176}, {256, 210}, {256, 136}, {32, 17}}};
+  constexpr std::array<BlockSize, 12> sizes{{{},
+                                             {32, 18},
+                                             {32, 34},
+                                             {256, 144},
+                                             {256, 176},
+                                             {256, 210},
+                                             {256, 136},
+                                             {32, 17},
+                                             {32, 20},
+                                             {32, 22},
+                                             {32, 24},
+                                             {32, 18}}};
   return sizes[static_cast<std::size_t>(format)];
 }
 constexpr std::size_t block_row_bytes(std::size_t k, BlockFormat format) {

@@ -24,7 +24,7 @@ struct IQ4_XSBlocks {
   static constexpr std::size_t group = 32, lines = 4;
   static constexpr int offset = 128, most = 255;
   static constexpr std::size_t whole_lines = 0;
-  static constexpr bool has_whole_scales = true, has_minimums = false;
+  static constexpr bool has_whole_scales = true, has_minimums = false, has_block_minimums = false;
   static constexpr std::size_t header(std::size_t) { return 64 + 6 * 32; }
   static bool is_finite(const std::uint8_t* block) { return is_finite_half(block); }
 

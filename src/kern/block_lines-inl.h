@@ -99,6 +99,20 @@ HWY_INLINE void UnpackHalves(const std::uint8_t* lines, ByteVec* wide) {
   }
 }
 
+/// Five bits: such lines for the lower four, and one line whose bit p is the fifth bit of wide line p.
+HWY_INLINE void UnpackFifths(const std::uint8_t* lines, ByteVec* wide) {
+  UnpackHalves(lines, wide);
+  const ByteVec fifth = hn::LoadU(Bytes(), lines + std::size_t{4} * 64), bit = hn::Set(Bytes(), 16);
+  wide[0] = hn::Or(wide[0], hn::And(ShiftedLeft<4>(fifth), bit));
+  wide[1] = hn::Or(wide[1], hn::And(ShiftedLeft<3>(fifth), bit));
+  wide[2] = hn::Or(wide[2], hn::And(ShiftedLeft<2>(fifth), bit));
+  wide[3] = hn::Or(wide[3], hn::And(ShiftedLeft<1>(fifth), bit));
+  wide[4] = hn::Or(wide[4], hn::And(fifth, bit));
+  wide[5] = hn::Or(wide[5], hn::And(ShiftedRight<1>(fifth), bit));
+  wide[6] = hn::Or(wide[6], hn::And(ShiftedRight<2>(fifth), bit));
+  wide[7] = hn::Or(wide[7], hn::And(ShiftedRight<3>(fifth), bit));
+}
+
 /// Four bytes, or bits of them, as words.
 inline std::uint32_t word_at(const std::uint8_t* p) {
   std::uint32_t w;
@@ -119,6 +133,44 @@ inline bool is_finite_half(const std::uint8_t* p) {
 inline void pack_halves(const std::uint8_t* q, std::uint8_t* lines) {
   for (std::size_t p = 0; p < 4; ++p) put_word(lines + p * 64, word_at(q + 4 * p));
 }
+
+/// Packs the line of the fifth bits for one column: in a file, bit i of four bytes belongs to value i.
+inline void pack_fifths(const std::uint8_t* bits, std::uint8_t* line) {
+  std::uint32_t fifth = 0;
+  for (std::size_t p = 0; p < 8; ++p)
+    for (std::size_t i = 0; i < 4; ++i) fifth |= (word_at(bits) >> (4 * p + i) & 1U) << (8 * i + p);
+  put_word(line, fifth);
+}
+
+/// The scales of blocks of 32 values: d [groups][32 columns], f16.
+struct ScaleEach {
+  static constexpr bool has_whole_scales = false, has_minimums = false, has_block_minimums = false;
+  static constexpr std::size_t header(std::size_t groups) { return groups * 64; }
+  static bool is_finite(const std::uint8_t* block) { return is_finite_half(block); }
+  static void pack_scale(const std::uint8_t* block, std::size_t g, std::size_t c, std::uint8_t* head) {
+    std::memcpy(head + g * 64 + c * 2, block, 2);
+  }
+  static HWY_INLINE Vec single(const std::uint8_t* head, std::size_t g, std::size_t c) {
+    return HalvesAt(head + g * 64 + c * 2);
+  }
+};
+
+/// The scales d and minimums m of blocks of 32 values: d, m [groups][2][32 columns], f16.
+struct ScaleAndMinimumEach {
+  static constexpr bool has_whole_scales = false, has_minimums = false, has_block_minimums = true;
+  static constexpr std::size_t header(std::size_t groups) { return groups * 128; }
+  static bool is_finite(const std::uint8_t* block) { return is_finite_half(block) && is_finite_half(block + 2); }
+  static void pack_scale(const std::uint8_t* block, std::size_t g, std::size_t c, std::uint8_t* head) {
+    std::memcpy(head + g * 128 + c * 2, block, 2);
+    std::memcpy(head + g * 128 + 64 + c * 2, block + 2, 2);
+  }
+  static HWY_INLINE Vec single(const std::uint8_t* head, std::size_t g, std::size_t c) {
+    return HalvesAt(head + g * 128 + c * 2);
+  }
+  static HWY_INLINE Vec minimum_of(const std::uint8_t* head, std::size_t g, std::size_t c) {
+    return HalvesAt(head + g * 128 + 64 + c * 2);
+  }
+};
 
 }  // namespace tril::kern::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

@@ -20,7 +20,7 @@ struct MXFP4Blocks {
   static constexpr std::size_t group = 32, lines = 4;
   static constexpr int offset = 12, most = 24;
   static constexpr std::size_t whole_lines = 8;
-  static constexpr bool has_whole_scales = false, has_minimums = false;
+  static constexpr bool has_whole_scales = false, has_minimums = false, has_block_minimums = false;
   static constexpr std::size_t header(std::size_t groups) { return groups * 32; }
   // 12 * 2^(252 - 128) is the largest finite value.
   static bool is_finite(const std::uint8_t* block) { return block[0] < 253; }

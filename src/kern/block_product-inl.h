@@ -125,6 +125,11 @@ HWY_INLINE IntVec AddScaled(IntVec total, IntVec sum, IntVec scale) {
   }
 }
 
+/// A_g
+HWY_INLINE float sum_of_group(const BlockRow& row, std::size_t g) {
+  return static_cast<float>(static_cast<std::int16_t>(row.pairs[g / 2] >> (g % 2 * 16)));
+}
+
 /// The sums of a section for one row and one vector of columns.
 template <class Format>
 struct SectionSum {
@@ -142,9 +147,9 @@ struct SectionSum {
       single = hn::MulAdd(hn::ConvertTo(Floats(), sum), scale, single);
     }
   }
-  /// Adds the section's product to c.
+  /// Adds the product of a section of so many groups to c.
   template <class Scales>
-  HWY_INLINE void finish(const BlockRow& row, const Scales& s, std::size_t at, float* c) const {
+  HWY_INLINE void finish(const BlockRow& row, const Scales& s, std::size_t groups, std::size_t at, float* c) const {
     const Floats d;
     Vec sum = single;
     if constexpr (Format::has_whole_scales) sum = hn::Mul(hn::ConvertTo(d, whole), s.d(at));
@@ -155,6 +160,9 @@ struct SectionSum {
         least = AddPairs(least, hn::BitCast(d16, hn::Set(Ints(), row.pairs[j])), hn::BitCast(d16, s.minimums(j, at)));
       sum = hn::NegMulAdd(hn::ConvertTo(d, least), s.e(at), sum);
     }
+    if constexpr (Format::has_block_minimums)
+      for (std::size_t g = 0; g < groups; ++g)
+        sum = hn::MulAdd(hn::Set(d, sum_of_group(row, g)), s.block_minimum(g, at), sum);
     hn::StoreU(hn::MulAdd(sum, hn::Set(d, row.scale), hn::LoadU(d, c + at)), d, c + at);
   }
 };
@@ -251,7 +259,8 @@ HWY_NOINLINE void FewRows(const BlockPanel& p) {
           for (std::size_t v = 0; v < kVecs; ++v) sums[r][v].add(sum[r][v], s.of(g, c + v * lanes));
       }
       for (std::size_t r = 0; r < kRows; ++r)
-        for (std::size_t v = 0; v < kVecs; ++v) sums[r][v].finish(rows[r], s, c + v * lanes, p.c + r * 32);
+        for (std::size_t v = 0; v < kVecs; ++v)
+          sums[r][v].finish(rows[r], s, section.groups, c + v * lanes, p.c + r * 32);
     }
   }
 }
@@ -325,7 +334,7 @@ HWY_NOINLINE void RowsOfSection(const UnpackedSection<Format>& u, std::size_t gr
       }
     }
     for (std::size_t r = 0; r < kRows; ++r)
-      for (std::size_t v = 0; v < kVecs; ++v) sums[r][v].finish(rows[r], u.scales, c0 + v * lanes, c + r * 32);
+      for (std::size_t v = 0; v < kVecs; ++v) sums[r][v].finish(rows[r], u.scales, groups, c0 + v * lanes, c + r * 32);
   }
 }
 
@@ -416,7 +425,7 @@ void RoundRows(const RoundBlocks& b) {
         row.starts[g] = S::pairs ? static_cast<std::int32_t>((static_cast<std::uint32_t>(-S::offset * even) & 0xffffU) |
                                                              static_cast<std::uint32_t>(-S::offset * odd) << 16)
                                  : -S::offset * (even + odd);
-        if constexpr (Format::has_minimums) {
+        if constexpr (Format::has_minimums || Format::has_block_minimums) {
           const auto sum = static_cast<std::uint32_t>(even + odd);
           row.pairs[g / 2] = static_cast<std::int32_t>(g % 2 ? static_cast<std::uint32_t>(row.pairs[g / 2]) | sum << 16
                                                              : sum & 0xffffU);

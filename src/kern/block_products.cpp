@@ -11,11 +11,15 @@
 #include "hwy/highway.h"
 
 #include "kern/amx_tiles-inl.h"
+#include "kern/block_iq4_nl-inl.h"
 #include "kern/block_iq4_xs-inl.h"
 #include "kern/block_mxfp4-inl.h"
 #include "kern/block_products-inl.h"
 #include "kern/block_q4_0-inl.h"
+#include "kern/block_q4_1-inl.h"
 #include "kern/block_q4_k-inl.h"
+#include "kern/block_q5_0-inl.h"
+#include "kern/block_q5_1-inl.h"
 #include "kern/block_q5_k-inl.h"
 #include "kern/block_q6_k-inl.h"
 #include "kern/block_q8_0-inl.h"
@@ -46,6 +50,14 @@ HWY_INLINE void WithFormat(BlockFormat format, const F& f) {
       return f(IQ4_XSBlocks());
     case BlockFormat::mxfp4:
       return f(MXFP4Blocks());
+    case BlockFormat::q4_1:
+      return f(Q4_1Blocks());
+    case BlockFormat::q5_0:
+      return f(Q5_0Blocks());
+    case BlockFormat::q5_1:
+      return f(Q5_1Blocks());
+    case BlockFormat::iq4_nl:
+      return f(IQ4_NLBlocks());
   }
 }
 
@@ -126,12 +138,13 @@ void row_of_blocks(const QuantizedRight& b, std::size_t j, float scale, float* y
         const std::int32_t both = s.least[g / 2][j % 32];
         least = s.e_of[j % 32] * static_cast<float>(g % 2 ? both >> 16 : both & 0xffff);
       }
+      if constexpr (Format::has_block_minimums) least = -s.block_minimums[g][j % 32];
       for (std::size_t p = 0; p < Format::group / 4; ++p) {
         HWY_ALIGN std::uint8_t bytes[hn::MaxLanes(Bytes())];
         hn::Store(wide[p], Bytes(), bytes);
         for (std::size_t i = 0; i < 4; ++i) {
           float value = factor * static_cast<float>(bytes[lane + i] - Format::offset);
-          if constexpr (Format::has_minimums) value -= least;
+          if constexpr (Format::has_minimums || Format::has_block_minimums) value -= least;
           y[k + g * Format::group + 4 * p + i] = scale * value;
         }
       }

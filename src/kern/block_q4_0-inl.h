@@ -12,21 +12,15 @@
 HWY_BEFORE_NAMESPACE();
 namespace tril::kern::HWY_NAMESPACE {
 
-struct Q4_0Blocks {
+struct Q4_0Blocks : ScaleEach {
   static constexpr std::size_t values = 32, bytes = 18;  ///< of a block in a file
   static constexpr std::size_t group = 32, lines = 4;    ///< values with one scale; lines of 64 bytes for them
   static constexpr int offset = 8, most = 15;            ///< o, and the largest u
   static constexpr std::size_t whole_lines = 8;          ///< wide lines whose sums of pairs fit 16 bits
-  static constexpr bool has_whole_scales = false, has_minimums = false;
-  static constexpr std::size_t header(std::size_t groups) { return groups * 64; }
-  static bool is_finite(const std::uint8_t* block) { return is_finite_half(block); }
 
   static void pack(const std::uint8_t* block, std::size_t g, std::size_t c, std::uint8_t* head, std::uint8_t* to) {
-    std::memcpy(head + g * 64 + c * 2, block, 2);
+    pack_scale(block, g, c, head);
     pack_halves(block + 2, to);
-  }
-  static HWY_INLINE Vec single(const std::uint8_t* head, std::size_t g, std::size_t c) {
-    return HalvesAt(head + g * 64 + c * 2);
   }
   static HWY_INLINE void unpack(const std::uint8_t* from, ByteVec* wide) { UnpackHalves(from, wide); }
 };

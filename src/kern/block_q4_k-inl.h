@@ -74,7 +74,7 @@ struct Q4_KBlocks {
   static constexpr std::size_t group = 32, lines = 4;
   static constexpr int offset = 0, most = 15;
   static constexpr std::size_t whole_lines = 8;
-  static constexpr bool has_whole_scales = true, has_minimums = true;
+  static constexpr bool has_whole_scales = true, has_minimums = true, has_block_minimums = false;
   static constexpr std::size_t header(std::size_t) { return SixBitScales::bytes; }
   static bool is_finite(const std::uint8_t* block) { return is_finite_half(block) && is_finite_half(block + 2); }
 

@@ -1,5 +1,5 @@
-// Q5_K: y = d s_g u - e m_g, u in 5 bits. A section of a panel: scales as in Q4_K; the lines of UnpackHalves for the
-// lower four bits, and one line whose bit p is the fifth bit of wide line p.
+// Q5_K: y = d s_g u - e m_g, u in 5 bits. A section of a panel: scales as in Q4_K; the lines of
+// UnpackFifths.
 #if defined(TRIL_KERN_BLOCK_Q5_K_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TRIL_KERN_BLOCK_Q5_K_INL_H_
 #undef TRIL_KERN_BLOCK_Q5_K_INL_H_
@@ -17,7 +17,7 @@ struct Q5_KBlocks {
   static constexpr std::size_t group = 32, lines = 5;
   static constexpr int offset = 0, most = 31;
   static constexpr std::size_t whole_lines = 4;
-  static constexpr bool has_whole_scales = true, has_minimums = true;
+  static constexpr bool has_whole_scales = true, has_minimums = true, has_block_minimums = false;
   static constexpr std::size_t header(std::size_t) { return SixBitScales::bytes; }
   static bool is_finite(const std::uint8_t* block) { return is_finite_half(block) && is_finite_half(block + 2); }
 
@@ -37,18 +37,7 @@ struct Q5_KBlocks {
   static HWY_INLINE IntVec least(const ScaleBytes& s, std::size_t j, std::size_t c) {
     return SixBitScales::least(s, j, c);
   }
-  static HWY_INLINE void unpack(const std::uint8_t* from, ByteVec* wide) {
-    UnpackHalves(from, wide);
-    const ByteVec fifth = hn::LoadU(Bytes(), from + std::size_t{4} * 64), bit = hn::Set(Bytes(), 16);
-    wide[0] = hn::Or(wide[0], hn::And(ShiftedLeft<4>(fifth), bit));
-    wide[1] = hn::Or(wide[1], hn::And(ShiftedLeft<3>(fifth), bit));
-    wide[2] = hn::Or(wide[2], hn::And(ShiftedLeft<2>(fifth), bit));
-    wide[3] = hn::Or(wide[3], hn::And(ShiftedLeft<1>(fifth), bit));
-    wide[4] = hn::Or(wide[4], hn::And(fifth, bit));
-    wide[5] = hn::Or(wide[5], hn::And(ShiftedRight<1>(fifth), bit));
-    wide[6] = hn::Or(wide[6], hn::And(ShiftedRight<2>(fifth), bit));
-    wide[7] = hn::Or(wide[7], hn::And(ShiftedRight<3>(fifth), bit));
-  }
+  static HWY_INLINE void unpack(const std::uint8_t* from, ByteVec* wide) { UnpackFifths(from, wide); }
 };
 
 }  // namespace tril::kern::HWY_NAMESPACE

@@ -19,7 +19,7 @@ struct Q6_KBlocks {
   static constexpr std::size_t group = 16, lines = 3;
   static constexpr int offset = 32, most = 63;
   static constexpr std::size_t whole_lines = 4;
-  static constexpr bool has_whole_scales = true, has_minimums = false;
+  static constexpr bool has_whole_scales = true, has_minimums = false, has_block_minimums = false;
   static constexpr std::size_t header(std::size_t) { return 64 + 16 * 32; }
   static bool is_finite(const std::uint8_t* block) { return is_finite_half(block + 208); }
 

@@ -12,21 +12,15 @@
 HWY_BEFORE_NAMESPACE();
 namespace tril::kern::HWY_NAMESPACE {
 
-struct Q8_0Blocks {
+struct Q8_0Blocks : ScaleEach {
   static constexpr std::size_t values = 32, bytes = 34;
   static constexpr std::size_t group = 32, lines = 8;
   static constexpr int offset = 128, most = 255;
   static constexpr std::size_t whole_lines = 0;
-  static constexpr bool has_whole_scales = false, has_minimums = false;
-  static constexpr std::size_t header(std::size_t groups) { return groups * 64; }
-  static bool is_finite(const std::uint8_t* block) { return is_finite_half(block); }
 
   static void pack(const std::uint8_t* block, std::size_t g, std::size_t c, std::uint8_t* head, std::uint8_t* to) {
-    std::memcpy(head + g * 64 + c * 2, block, 2);
+    pack_scale(block, g, c, head);
     for (std::size_t p = 0; p < 8; ++p) put_word(to + p * 64, word_at(block + 2 + 4 * p) ^ 0x80808080U);
-  }
-  static HWY_INLINE Vec single(const std::uint8_t* head, std::size_t g, std::size_t c) {
-    return HalvesAt(head + g * 64 + c * 2);
   }
   static HWY_INLINE void unpack(const std::uint8_t* from, ByteVec* wide) {
     for (std::size_t p = 0; p < 8; ++p) wide[p] = hn::LoadU(Bytes(), from + p * 64);

@@ -30,6 +30,8 @@ class PanelScales {
   HWY_INLINE Vec d(std::size_t c) const { return HalvesAt(head_ + c * 2); }
   HWY_INLINE Vec e(std::size_t c) const { return HalvesAt(head_ + 64 + c * 2); }
   HWY_INLINE IntVec minimums(std::size_t j, std::size_t c) const { return Format::least(bytes_, j, c); }
+  /// m of a group
+  HWY_INLINE Vec block_minimum(std::size_t g, std::size_t c) const { return Format::minimum_of(head_, g, c); }
 
  private:
   const std::uint8_t* head_;
@@ -41,6 +43,7 @@ template <class Format, bool kPairs>
 struct ReadyScales {
   alignas(64) std::int32_t whole[16][32];  ///< s_g
   float single[8][32];                     ///< d of blocks of 32 values
+  float block_minimums[8][32];             ///< m of such blocks
   std::int32_t least[4][32];               ///< m_2j and m_(2j + 1) in the lower and the upper 16 bits
   float d_of[32], e_of[32];
 
@@ -52,6 +55,7 @@ struct ReadyScales {
           hn::Store(panel.of(g, c), Ints(), whole[g] + c);
         else
           hn::Store(panel.of(g, c), Floats(), single[g] + c);
+        if constexpr (Format::has_block_minimums) hn::Store(panel.block_minimum(g, c), Floats(), block_minimums[g] + c);
       }
       if constexpr (Format::has_whole_scales) hn::Store(panel.d(c), Floats(), d_of + c);
       if constexpr (Format::has_minimums) {
@@ -69,6 +73,7 @@ struct ReadyScales {
   HWY_INLINE Vec d(std::size_t c) const { return hn::Load(Floats(), d_of + c); }
   HWY_INLINE Vec e(std::size_t c) const { return hn::Load(Floats(), e_of + c); }
   HWY_INLINE IntVec minimums(std::size_t j, std::size_t c) const { return hn::Load(Ints(), least[j] + c); }
+  HWY_INLINE Vec block_minimum(std::size_t g, std::size_t c) const { return hn::Load(Floats(), block_minimums[g] + c); }
 };
 
 /// The scales of a vector of columns from `at` on, in registers, but for s_g.
@@ -85,14 +90,17 @@ class ScalesOfColumns {
       e_ = s.e(at);
       for (std::size_t j = 0; j < 4; ++j) least_[j] = s.minimums(j, at);
     }
+    if constexpr (Format::has_block_minimums)
+      for (std::size_t g = 0; g < groups; ++g) block_minimums_[g] = s.block_minimum(g, at);
   }
   HWY_INLINE Vec of(std::size_t g) const { return single_[g]; }
   HWY_INLINE Vec d(std::size_t) const { return d_; }
   HWY_INLINE Vec e(std::size_t) const { return e_; }
   HWY_INLINE IntVec minimums(std::size_t j, std::size_t) const { return least_[j]; }
+  HWY_INLINE Vec block_minimum(std::size_t g, std::size_t) const { return block_minimums_[g]; }
 
  private:
-  Vec d_, e_, single_[block_depth / Format::group];
+  Vec d_, e_, single_[block_depth / Format::group], block_minimums_[block_depth / Format::group];
   IntVec least_[4];
 };
 

@@ -155,8 +155,8 @@ struct FinishTiles {
     if constexpr (Format::has_whole_scales) {
       const ScalesOfColumns<Format> more_scales(scales_of, groups, 16);
       for (std::size_t r = begin + all * share / shares; r < last; ++r) {
-        joined(r, 0).finish(rows[r], scales, 0, c + r * 32);
-        joined(r, 16).finish(rows[r], more_scales, 16, c + r * 32);
+        joined(r, 0).finish(rows[r], scales, groups, 0, c + r * 32);
+        joined(r, 16).finish(rows[r], more_scales, groups, 16, c + r * 32);
       }
     } else {
       for (std::size_t r = begin + all * share / shares; r < last; ++r) {
@@ -164,7 +164,7 @@ struct FinishTiles {
 #pragma GCC unroll 8
         for (std::size_t g = 0; g < Style<Format>::groups; ++g)
           if (g < groups) sum.add(hn::Load(Ints(), sums->of[g][r]), scales.of(g));
-        sum.finish(rows[r], scales, at, c + r * 32);
+        sum.finish(rows[r], scales, groups, at, c + r * 32);
       }
     }
   }

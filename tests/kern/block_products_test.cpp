@@ -28,7 +28,9 @@ const std::vector<Kind> kKinds{
     {BlockFormat::q4_0, GgufType::q4_0, {0}},    {BlockFormat::q8_0, GgufType::q8_0, {0}},
     {BlockFormat::q4_k, GgufType::q4_k, {0, 2}}, {BlockFormat::q5_k, GgufType::q5_k, {0, 2}},
     {BlockFormat::q6_k, GgufType::q6_k, {208}},  {BlockFormat::iq4_xs, GgufType::iq4_xs, {0}},
-    {BlockFormat::mxfp4, GgufType::mxfp4, {}}};
+    {BlockFormat::mxfp4, GgufType::mxfp4, {}},   {BlockFormat::q4_1, GgufType::q4_1, {0, 2}},
+    {BlockFormat::q5_0, GgufType::q5_0, {0}},    {BlockFormat::q5_1, GgufType::q5_1, {0, 2}},
+    {BlockFormat::iq4_nl, GgufType::iq4_nl, {0}}};
 
 void put_half(std::uint8_t* at, float x) {
   const std::uint16_t h = f32_to_f16(x);

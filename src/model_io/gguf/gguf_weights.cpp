@@ -454,6 +454,14 @@ kern::BlockFormat block_format_of(GgufType type) {
       return kern::BlockFormat::iq4_xs;
     case GgufType::mxfp4:
       return kern::BlockFormat::mxfp4;
+    case GgufType::q4_1:
+      return kern::BlockFormat::q4_1;
+    case GgufType::q5_0:
+      return kern::BlockFormat::q5_0;
+    case GgufType::q5_1:
+      return kern::BlockFormat::q5_1;
+    case GgufType::iq4_nl:
+      return kern::BlockFormat::iq4_nl;
     default:
       return kern::BlockFormat::none;
   }
