@@ -6,7 +6,7 @@
 //   R = drop(exp(S - lse))   dV = R^T dO   dR = dO V^T   dB = P * (drop(dR) - dO . O)   dS = dB * scale   dQ = dS K
 //   dK = dS^T Q      with a soft cap as in attention.cpp and attention_backward.cpp
 // Rows of more than kLongest keys, windows and explicit masks use the float32 kernels, whose scores need no room for
-// a whole row.                                                                [Vaswani et al. 2017, eq. 1]
+// a whole row. The room is for the longest row, but only what a row needs of it is touched.                                                                [Vaswani et al. 2017, eq. 1]
 #include "base/as_size.h"
 #include "kern/simd.h"
 #undef HWY_TARGET_INCLUDE
@@ -30,8 +30,8 @@ namespace {
 
 using Tiles = TileProducts;
 
-constexpr std::size_t kStrip = 32;     // queries per strip
-constexpr std::size_t kLongest = 512;  // the most keys of a row
+constexpr std::size_t kStrip = 32;      // queries per strip
+constexpr std::size_t kLongest = 4096;  // the most keys of a row
 
 constexpr std::size_t left_values(std::size_t k) {
   return packed_left_values(kStrip, k);

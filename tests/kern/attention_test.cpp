@@ -176,13 +176,14 @@ std::vector<Case> mixed_precision() {
     for (MaskKind mask : {MaskKind::full, MaskKind::causal}) {
       Case mixed{.name = "bf16 d " + std::to_string(d), .heads = 4, .kv_heads = d == 64 ? 1u : 4u, .d_k = d, .d_v = d};
       mixed.rows = {{1, 1}, {15, 15}, {16, 16}, {17, 17}, {1, 15}, {0, 4}, {2, 33}, {40, 64}, {130, 257}, {257, 512}};
+      if (d == 33 || d == 64) mixed.rows.push_back({70, 1100});
       mixed.mask = mask, mixed.bf16 = true;
       mixed.bias = d == 33 || d == 64;
       mixed.softcap = mixed.bias || d == 8 ? 0.0f : 0.7f;
       mixed.sink_logits = d == 8 || d == 32;
       mixed.d_v = d == 33 ? 20 : d, mixed.p = d == 32 ? 0.3f : 0.0f, mixed.accumulate = d % 2;
       all.push_back(mixed);
-      mixed.rows = {{1, 1}, {15, 15}, {0, 4}, {2, 33}, {130, 257}, {3, 513}}, mixed.name += " and a row too long";
+      mixed.rows = {{1, 1}, {15, 15}, {0, 4}, {2, 33}, {130, 257}, {3, 4097}}, mixed.name += " and a row too long";
       all.push_back(mixed);
     }
   return all;

@@ -47,6 +47,7 @@ Fields fields_of(InspectOptions& o) {
   f.group("Model");
   f.add("model", &o.model, fmt::format("model: {}; or a PEFT adapter, or Medusa heads", forms_of_models))
       .value_name("DIR")
+      .letter('m')
       .positional()
       .required();
   f.group("Output");

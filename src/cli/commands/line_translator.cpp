@@ -1,13 +1,15 @@
 #include "cli/commands/line_translator.h"
 
 #include <fmt/format.h>
-#include <cmath>
 
+#include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "format/json_text.h"
 #include "unicode/one_line.h"
+#include "unicode/segments.h"
 
 namespace tril::cli {
 namespace {
@@ -61,6 +63,11 @@ void tell_hits(nlohmann::ordered_json& json, const LineForm& form, const std::st
   for (const terms::MemoryHit& hit : form.memory->find(text))
     json["memory"].push_back(
         nlohmann::ordered_json{{"source", hit.source}, {"target", hit.target}, {"score", hit.score}});
+}
+
+bool is_paragraph(const std::string& text, const search::SplitOptions& split) {
+  const std::vector<Segment> segments = segments_of(text, {.language = split.source_language});
+  return std::count_if(segments.begin(), segments.end(), [](const Segment& s) { return s.translated; }) >= 3;
 }
 
 }  // namespace
@@ -140,6 +147,7 @@ std::string LineTranslator::translate_whole(const std::vector<std::string>& text
     }
     ++lines_;
     tally_.add(list[0]);
+    tally_.paragraphs += is_paragraph(texts[i], form_.split) ? 1 : 0;
     if (form_.json)
       out += json_line(number + 1, texts[i], list);
     else if (form_.n_best > 1)

@@ -28,6 +28,12 @@ void warn_of_lines(const search::Translator& translator, const LineTally& tally,
   if (translator.truncated() > 0)
     spdlog::warn("lines longer than the model's {} positions, which were truncated: {}; --split lines loses nothing",
                  m.max_positions(), format_count(translator.truncated()));
+  if (m.has_encoder() && tally.paragraphs > 0)
+    spdlog::warn(
+        "lines of three sentences or more, each translated as one: {}; most models learnt single sentences, which "
+        "--split "
+        "sentences translates one by one",
+        format_count(tally.paragraphs));
   if (tally.late > 0) spdlog::warn("lines whose search was ended by the time limit: {}", format_count(tally.late));
   if (tally.too_long > 0)
     spdlog::warn(

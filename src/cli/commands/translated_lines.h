@@ -15,6 +15,7 @@ struct LineTally {
   std::int64_t recalled = 0;                ///< translations from the memory
   std::int64_t surrounded = 0;              ///< answers with other text than reasoning around the translation
   std::int64_t unanswered = 0;              ///< answers that end before the translation begins
+  std::int64_t paragraphs = 0;              ///< lines of several sentences that were translated as one
 
   void add(const search::Translation& best);
 };

@@ -49,6 +49,17 @@ TEST_F(TranslateSplit, LinesLongerThanThePositionsAreCutAndNothingIsLost) {
   EXPECT_TRUE(contains(whole.err, "64 positions", "truncated", "--split lines", ": 1")) << whole.err;
 }
 
+// Whoever pastes paragraphs learns why the translation is bad.
+TEST_F(TranslateSplit, ParagraphsAreToldOf) {
+  const std::string text =
+      "a dog runs. two men play.\na dog runs. Two men play. A ball!\na ball? A dog. A ball? A dog.\n";
+  const Ran whole = translate({}, text);
+  EXPECT_TRUE(contains(whole.err, "lines of three sentences or more, each translated as one: 2", "--split sentences"))
+      << whole.err;
+  EXPECT_EQ(translate({"--split", "sentences"}, text).err.find("three sentences"), std::string::npos);
+  EXPECT_EQ(translate({}, "a dog runs. Two men play.\n").err.find("three sentences"), std::string::npos);
+}
+
 TEST_F(TranslateSplit, JsonHasWhatBelongsToEachPart) {
   const Ran ran = translate({"--split", "sentences", "--json", "--n-best", "2", "-b", "2", "--alignment", "soft"},
                             "a dog runs. A ball\n\n");
