@@ -16,6 +16,7 @@
 
 #include "hwy/contrib/math/math-inl.h"
 
+#include "kern/attention_products-inl.h"
 #include "kern/attention_tile-inl.h"
 #include "kern/bf16-inl.h"
 #include "kern/bf16_avx512-inl.h"
@@ -27,8 +28,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace tril::kern::HWY_NAMESPACE {
 namespace {
-
-using Tiles = TileProducts;
 
 constexpr std::size_t kStrip = 32;      // queries per strip
 constexpr std::size_t kLongest = 4096;  // the most keys of a row
@@ -153,44 +152,6 @@ HWY_INLINE float settled(const Attention& a, const Strip& t, std::size_t i, floa
   return 1;
 }
 
-// Packing of only those tiles that the products read.
-
-/// x [rows, k] as a left operand
-HWY_INLINE void pack_rows(const float* x, std::size_t stride, std::size_t rows, std::size_t k, std::uint16_t* packed) {
-  for (std::size_t i = 0; i < rows; i += 16)
-    for (std::size_t l = 0; l < k; l += 32, packed += tile_values)
-      Tiles::pack_tile(x + i * stride + l, stride, smaller(16, rows - i), smaller(32, k - l), packed);
-}
-
-/// x [rows, k] as a right operand [k, rows]
-HWY_INLINE void pack_across(const float* x, std::size_t stride, std::size_t rows, std::size_t k,
-                            std::uint16_t* packed) {
-  const std::size_t depth = tiles_of(k, 32);
-  for (std::size_t i = 0; i < rows; i += 16)
-    for (std::size_t l = 0; l < depth; ++l) {
-      std::uint16_t* const tile = packed + ((i / 32 * depth + l) * 2 + i / 16 % 2) * tile_values;
-      Tiles::pack_tile(x + i * stride + l * 32, stride, smaller(16, rows - i), smaller(32, k - l * 32), tile);
-      Tiles::transpose_tile(tile);
-    }
-}
-
-/// x [k, n] as a right operand
-HWY_INLINE void pack_down(const float* x, std::size_t stride, std::size_t k, std::size_t n, std::uint16_t* packed) {
-  const std::size_t depth = tiles_of(k, 32);
-  for (std::size_t j = 0; j < n; j += 16)
-    for (std::size_t l = 0; l < depth; ++l)
-      Tiles::pack_pairs(x + l * 32 * stride + j, stride, smaller(32, k - l * 32), smaller(16, n - j),
-                        packed + ((j / 32 * depth + l) * 2 + j / 16 % 2) * tile_values);
-}
-
-/// x [k, n], k <= 32, as a left operand [n, k]
-HWY_INLINE void pack_turned(const float* x, std::size_t stride, std::size_t k, std::size_t n, std::uint16_t* packed) {
-  for (std::size_t j = 0; j < n; j += 16, packed += tile_values) {
-    Tiles::pack_pairs(x + j, stride, k, smaller(16, n - j), packed);
-    Tiles::transpose_tile(packed);
-  }
-}
-
 /// c [count, keys before t.end] = left right; the right operand's panels are of keys
 HWY_INLINE void times_keys(const Strip& t, const std::uint16_t* left, const std::uint16_t* right, std::size_t k,
                            float* c) {
@@ -198,20 +159,6 @@ HWY_INLINE void times_keys(const Strip& t, const std::uint16_t* left, const std:
   for (std::size_t j = 0; j < t.end; j += 32)
     Tiles::product(left, depth, right + j / 32 * depth * 2 * tile_values, depth, t.count, t.end - j,
                    {nullptr, 0, c + j, t.stride()});
-}
-
-/// The product of a strip [rows, n], 32 columns at a time; the right operand's panels are `panel` tiles deep.
-/// finish(column, columns) is called with the sums in `product` [32, 32].
-template <class Finish>
-HWY_INLINE void by_columns(const std::uint16_t* left, std::size_t row_tiles, const std::uint16_t* right,
-                           std::size_t panel, std::size_t depth, std::size_t rows, std::size_t n, float* product,
-                           const Finish& finish) {
-  for (std::size_t c = 0; c < n; c += 32) {
-    const std::size_t columns = smaller(32, n - c);
-    Tiles::product(left, row_tiles, right + c / 32 * panel * 2 * tile_values, depth, rows, columns,
-                   {nullptr, 0, product, 32});
-    finish(c, columns);
-  }
 }
 
 /// Turns one query's scores into exp(s - m), dropped; returns m, and the sum before dropout.

@@ -54,6 +54,7 @@ void fill_gemm_bf16_tiles(Kernels& k);  // the same with AMX
 void fill_projected_loss_tiles(Kernels& k);
 void fill_linear_gradient_tiles(Kernels& k);
 void fill_attention_tiles(Kernels& k);
+void fill_cached_attention_tiles(Kernels& k);
 void fill_gemm_int8_tiles(Kernels& k);  // the same with AMX
 void fill_quantized_top_k_tiles(Kernels& k);
 #endif

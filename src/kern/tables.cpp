@@ -148,6 +148,7 @@ struct Tables {
     N_AVX3::fill_linear_gradient_tiles(amx);
     N_AVX3::fill_projected_loss_tiles(amx);
     N_AVX3::fill_attention_tiles(amx);
+    N_AVX3::fill_cached_attention_tiles(amx);
     usable[count++] = &amx;
   }
 #endif

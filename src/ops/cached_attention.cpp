@@ -54,6 +54,7 @@ kern::CachedAttention arguments(const Tensor& q, const CachedKeysValues& kv, con
   if (o.sink_logits) check_shape(o.sink_logits, {heads}, "cached_attention: sink logits");
   if (o.sink_logits) a.sink_logits = o.sink_logits.data<float>();
   a.window = o.mask.window, a.sinks = o.mask.sinks;
+  a.bf16 = o.bf16;
   std::int32_t most_keys = 0, most_queries = 0;
   for (std::size_t r = 0; r < rows.lengths.size(); ++r)
     most_keys = std::max(most_keys, rows.lengths[r]), most_queries = std::max(most_queries, rows.queries[r]);

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <numeric>
 
+#include "base/half.h"
 #include "kern/attention.h"
 #include "kern/support.h"
 
@@ -87,10 +89,14 @@ struct Data {
     return key <= query && (a.window == 0 || key > query - a.window || key < a.sinks);
   }
 
-  std::vector<double> twin() const {
+  /// @param rounded  operands of rows with more than three queries are rounded to bfloat16, but for the weights
+  std::vector<double> twin(bool rounded = false) const {
     std::vector<double> out;
     std::size_t token = 0;
-    for (std::size_t r = 0; r < lengths.size(); ++r)
+    for (std::size_t r = 0; r < lengths.size(); ++r) {
+      const auto operand = [&](double x) {
+        return rounded && queries[r] > 3 ? static_cast<double>(bf16_to_f32(f32_to_bf16(static_cast<float>(x)))) : x;
+      };
       for (int i = lengths[r] - queries[r]; i < lengths[r]; ++i, ++token)
         for (std::size_t h = 0; h < a.heads; ++h) {
           const std::size_t g = h / (a.heads / a.kv_heads);
@@ -99,8 +105,8 @@ struct Data {
           for (int j = 0; j <= i; ++j) {
             double s = 0;
             for (std::size_t c = 0; c < a.d_k; ++c)
-              s += static_cast<double>(a.q[token * a.q_stride + h * a.d_k + c]) *
-                   key(static_cast<std::size_t>(slots[r][j]), g, c);
+              s += operand(static_cast<double>(a.q[token * a.q_stride + h * a.d_k + c])) *
+                   operand(key(static_cast<std::size_t>(slots[r][j]), g, c));
             s *= static_cast<double>(a.scale);
             if (a.softcap > 0) s = static_cast<double>(a.softcap) * std::tanh(s / static_cast<double>(a.softcap));
             if (a.bias)
@@ -110,9 +116,11 @@ struct Data {
           if (a.sink_logits) sum += std::exp(static_cast<double>(a.sink_logits[h]));
           for (int j = 0; j <= i; ++j)
             for (std::size_t c = 0; c < a.d_v; ++c)
-              y[c] += p[static_cast<std::size_t>(j)] / sum * value(static_cast<std::size_t>(slots[r][j]), g, c);
+              y[c] +=
+                  p[static_cast<std::size_t>(j)] / sum * operand(value(static_cast<std::size_t>(slots[r][j]), g, c));
           out.insert(out.end(), y.begin(), y.end());
         }
+    }
     return out;
   }
 };
@@ -157,6 +165,42 @@ TEST(CachedAttentionDefinition, IsMatchedByEveryTable) {
           k->cached_attention(d.a, out, stride, scratch);
           expect_close(out, expected, 2e-5, name);
           EXPECT_TRUE(scratch.intact()) << name << ": scratch overrun";
+          if (testing::Test::HasFailure()) return;
+        }
+      }
+}
+
+// By tiles of AMX, operands are rounded to bfloat16; all other tables compute in float32, to the same bits as without the permission.
+TEST(CachedAttentionDefinition, IsMatchedInMixedPrecision) {
+  std::size_t n = 0;
+  for (const Sizes& s :
+       {Sizes{4, 2, 8, 5}, {4, 1, 20, 31}, {2, 2, 33, 32}, {4, 2, 64, 64}, {2, 1, 80, 17}, {3, 1, 128, 96}})
+    for (const Kept kept : {Kept{0, 0}, {7, 2}, {130, 0}, {100, 150}})
+      for (const bool int8 : {false, true}) {
+        const std::size_t slack = n++ % 4;
+        Data d(s, kept, int8, slack, n % 3 == 0);
+        d.a.softcap = n % 3 == 1 ? 0.8f : 0.0f;
+        const std::vector<float> sinks{0.5f, -1, 2, 0};
+        if (n % 2 == 0) d.a.sink_logits = sinks.data();
+        const std::size_t width = s.heads * s.d_v;
+        const std::vector<double> twin = d.twin(/*rounded=*/true);
+        for (const Kernels* k : tables()) {
+          SCOPED_TRACE(fmt::format("{}: d_k {}, window {}, int8 {}", k->name, s.d_k, kept.window, int8));
+          Floats32 plain(d.tokens * width, slack), mixed(d.tokens * width, slack);
+          const auto compute = [&](bool bf16, Floats32& out) {
+            d.a.bf16 = bf16;
+            Floats32 scratch(k->cached_attention_scratch(d.a), slack);
+            k->cached_attention(d.a, out, width, scratch);
+            EXPECT_TRUE(scratch.intact()) << "scratch overrun";
+          };
+          compute(false, plain);
+          compute(true, mixed);
+          if (k->name != "amx") {
+            EXPECT_EQ(std::memcmp(plain, mixed, plain.size() * sizeof(float)), 0);
+            continue;
+          }
+          // Only the weights, whose sum is 1, are rounded beyond the twin: each by 2^-9 of itself. Values are below 4.
+          for (std::size_t i = 0; i < mixed.size(); ++i) ASSERT_NEAR(mixed[i], twin[i], 4 * 0x1p-9) << i;
           if (testing::Test::HasFailure()) return;
         }
       }
