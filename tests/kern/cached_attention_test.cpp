@@ -1,5 +1,6 @@
 // Attention over a cache of every instruction set against plain loops in double: one query and many, windows and sinks,
 // grouped heads, a bias by distance, float32 and 8 bits.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
