@@ -261,8 +261,8 @@ class TranslatorOptions(TranslateOptions, total=False):
     fewer, in the text or its source; 0: off (from 0 to 1000)"""
 
     draft_tokens: int
-    """number of tokens proposed at a time; unset: up to 8, or a token of each head, as many as are fastest by the
-    acceptance and the times that are measured meanwhile, or none (from 1 to 1000)"""
+    """number of tokens proposed at a time; unset: chosen while running, by measured speed: from none to 8, or to one
+    for each head (from 1 to 1000)"""
 
 
 class GenerateOptions(TypedDict, total=False):
@@ -454,8 +454,8 @@ class GeneratorOptions(GenerateOptions, total=False):
     fewer, in the text or its source; 0: off (from 0 to 1000)"""
 
     draft_tokens: int
-    """number of tokens proposed at a time; unset: up to 8, or a token of each head, as many as are fastest by the
-    acceptance and the times that are measured meanwhile, or none (from 1 to 1000)"""
+    """number of tokens proposed at a time; unset: chosen while running, by measured speed: from none to 8, or to one
+    for each head (from 1 to 1000)"""
 
 
 class PairScoreOptions(TypedDict, total=False):
@@ -618,13 +618,12 @@ class ServeOptions(TypedDict, total=False):
     """default beam size of requests; unset: as the model's directory says, or 1 (from 1 to 64)"""
 
     draft_model: Paths
-    """speculative decoding: a small model with the same vocabulary as the first model, or as the model NAME; it
-    proposes tokens that the model checks in one step; the answers are the same; for requests with greedy search or
-    one sample"""
+    """a small model with the same vocabulary as the first model, or as the model NAME; it proposes tokens that the
+    model checks in one step; the answers are the same up to rounding; for requests with greedy search or one sample"""
 
     draft_heads: Paths
-    """likewise Medusa heads that were trained for the first model, or for the model NAME; they propose tokens from its
-    last hidden state"""
+    """Medusa heads that were trained for the first model, or for the model NAME; they propose tokens from its last
+    hidden state"""
 
     draft_precision: Literal["fp32", "bf16", "int8", "int4", "blocks"]
     """precision of the draft model's weights: `model` with fewer bits may be its own draft; unset: as `precision`"""
@@ -638,8 +637,8 @@ class ServeOptions(TypedDict, total=False):
     fewer, in the text or its source; 0: off (from 0 to 1000)"""
 
     draft_tokens: int
-    """number of tokens proposed at a time; unset: up to 8, or a token of each head, as many as are fastest by the
-    acceptance and the times that are measured meanwhile, or none (from 1 to 1000)"""
+    """number of tokens proposed at a time; unset: chosen while running, by measured speed: from none to 8, or to one
+    for each head (from 1 to 1000)"""
 
     threads: int
     """number of cores to use; 0: all (from 0 to 4096)"""

@@ -95,7 +95,7 @@ struct CachedAttention {
   RelativeBias bias;                   ///< distances in the order of the row's slots
   const float* sink_logits = nullptr;  ///< [heads] or null, as in Attention
   std::int32_t window = 0, sinks = 0;  ///< window 0: none, and sinks are ignored
-  bool bf16 = false;                   ///< as in Attention; single queries and pairs are computed in float32
+  bool bf16 = false;                   ///< as in Attention; up to three queries of a row are computed in float32
 };
 
 /// Keys or values to be written into 8-bit slots: row i of x goes to slot slots[i]. Each head is divided by its

@@ -6,7 +6,8 @@
 //   R = drop(exp(S - lse))   dV = R^T dO   dR = dO V^T   dB = P * (drop(dR) - dO . O)   dS = dB * scale   dQ = dS K
 //   dK = dS^T Q      with a soft cap as in attention.cpp and attention_backward.cpp
 // Rows of more than kLongest keys, windows and explicit masks use the float32 kernels, whose scores need no room for
-// a whole row. The room is for the longest row, but only what a row needs of it is touched.                                                                [Vaswani et al. 2017, eq. 1]
+// a whole row. The scratch has room for kLongest keys; shorter rows touch a part of it.
+//                                                                             [Vaswani et al. 2017, eq. 1]
 #include "base/as_size.h"
 #include "kern/simd.h"
 #undef HWY_TARGET_INCLUDE

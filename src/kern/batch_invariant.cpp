@@ -43,8 +43,13 @@ const Kernels& batch_invariant(const Kernels& kernels) {
   static const auto copies = [] {
     std::array<Kernels, 16> made;
     std::size_t n = 0;
+    const Kernels* floats =
+        nullptr;  // the last table whose attention over a cache is the same for few queries and for many
     for (const Kernels* table : tables()) {
+      if (table->name != "amx") floats = table;
       made.at(n) = *table;
+      made.at(n).cached_attention = floats->cached_attention;
+      made.at(n).cached_attention_scratch = floats->cached_attention_scratch;
       made.at(n++).gemm = batch_invariant_gemm;
     }
     return made;

@@ -11,6 +11,7 @@
 
 #include "base/half.h"
 #include "kern/attention.h"
+#include "kern/batch_invariant.h"
 #include "kern/support.h"
 
 namespace tril::kern::cached_attention_test {
@@ -187,15 +188,18 @@ TEST(CachedAttentionDefinition, IsMatchedInMixedPrecision) {
         const std::vector<double> twin = d.twin(/*rounded=*/true);
         for (const Kernels* k : tables()) {
           SCOPED_TRACE(fmt::format("{}: d_k {}, window {}, int8 {}", k->name, s.d_k, kept.window, int8));
-          Floats32 plain(d.tokens * width, slack), mixed(d.tokens * width, slack);
-          const auto compute = [&](bool bf16, Floats32& out) {
+          Floats32 plain(d.tokens * width, slack), mixed(d.tokens * width, slack), invariant(d.tokens * width, slack);
+          const auto compute = [&](const Kernels& table, bool bf16, Floats32& out) {
             d.a.bf16 = bf16;
-            Floats32 scratch(k->cached_attention_scratch(d.a), slack);
-            k->cached_attention(d.a, out, width, scratch);
+            Floats32 scratch(table.cached_attention_scratch(d.a), slack);
+            table.cached_attention(d.a, out, width, scratch);
             EXPECT_TRUE(scratch.intact()) << "scratch overrun";
           };
-          compute(false, plain);
-          compute(true, mixed);
+          compute(*k, false, plain);
+          compute(*k, true, mixed);
+          // What does not depend on the batch may not depend on the number of queries either.
+          compute(batch_invariant(*k), true, invariant);
+          EXPECT_EQ(std::memcmp(plain, invariant, plain.size() * sizeof(float)), 0);
           if (k->name != "amx") {
             EXPECT_EQ(std::memcmp(plain, mixed, plain.size() * sizeof(float)), 0);
             continue;

@@ -67,7 +67,8 @@ void tell_hits(nlohmann::ordered_json& json, const LineForm& form, const std::st
 
 bool is_paragraph(const std::string& text, const search::SplitOptions& split) {
   const std::vector<Segment> segments = segments_of(text, {.language = split.source_language});
-  return std::count_if(segments.begin(), segments.end(), [](const Segment& s) { return s.translated; }) >= 3;
+  return std::count_if(segments.begin(), segments.end(), [](const Segment& s) { return s.translated; }) >=
+         sentences_of_paragraph;
 }
 
 }  // namespace

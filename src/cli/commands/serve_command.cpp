@@ -1,4 +1,5 @@
 // tril serve: serves models over HTTP to many clients at once.
+#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -108,17 +109,35 @@ void check_values(const std::vector<std::string>& values, const std::vector<serv
                  "for example " + of.example);
 }
 
-// Mistakes that are found before models are loaded.
+// Mistakes that are found before models are loaded. Values have names.
 void check_proposals(const ServeOptions& o) {
-  const auto open_each = [](const char* flag, const std::vector<std::string>& values, const auto& open) {
-    for (const std::string& value : values) try {
-        open(named(value).second);
+  const auto open_each = [&](const char* flag, const std::vector<std::string>& values, const auto& open) {
+    std::vector<std::string> known, used;
+    for (const std::string& model : o.models) known.push_back(named(model).first);
+    for (const std::string& value : values) {
+      const auto [name, directory] = named(value);
+      if (value.find('=') == value.npos || std::find(known.begin(), known.end(), name) == known.end())
+        fail_usage(flag, fmt::format("\"{}\" names no served model", printable(value)),
+                   fmt::format("pass NAME=DIR with one of these names: {}", fmt::join(known, ", ")));
+      if (std::find(used.begin(), used.end(), name) != used.end())
+        fail_usage(flag, fmt::format("is given twice for model {}", name), "a model can have one");
+      used.push_back(name);
+      try {
+        open(directory);
       } catch (const Error& error) {
         fail_usage(flag, error.what());
       }
+    }
   };
   open_each("--draft-model", o.draft_models, [](const std::string& path) { model::ModelSource::open(path); });
   open_each("--draft-heads", o.draft_heads, [](const std::string& path) { model::MedusaFiles::open(path); });
+  const std::string flag = !o.draft_models.empty()         ? "--draft-model"
+                           : !o.draft_heads.empty()        ? "--draft-heads"
+                           : o.proposals.prompt_lookup > 0 ? "--prompt-lookup"
+                                                           : "";
+  if (o.deterministic && !flag.empty())
+    fail_usage(flag, "cannot be combined with --deterministic: steps of several tokens are rounded differently",
+               "leave one of the two out");
   if (o.proposals.draft_tokens && o.draft_models.empty() && o.draft_heads.empty() && o.proposals.prompt_lookup == 0)
     fail_usage("--draft-tokens", "has no effect without proposed tokens",
                "pass --draft-model, --draft-heads or --prompt-lookup");
@@ -166,8 +185,10 @@ void run_server(ServeOptions o, const ServerSignals& signals) {
     options.side_threads = threads;  // nothing decodes
   }
 
+  // The first model of a directory may be another one tomorrow, so only a model of --model can be meant without its name.
+  for (std::vector<std::string>* const list : {&o.draft_models, &o.draft_heads})
+    if (!o.models.empty()) give_to_first(*list, o.models);
   o.models = models_of(o);
-  for (std::vector<std::string>* const list : {&o.draft_models, &o.draft_heads}) give_to_first(*list, o.models);
   const std::vector<LanguagePair> languages = language_pairs(o.languages);
   for (const NamedAdapter& a : named_adapters(o.adapters, o.models)) try {
       model::Adapter::open(a.directory);
@@ -182,8 +203,6 @@ void run_server(ServeOptions o, const ServerSignals& signals) {
       fail_usage("--languages", "there is no model " + pair.model + " in --model");
   check_values(o.prompt_templates, loaders, {"--prompt-template", "NAME=TEXT", "lm=general"});
   check_values(o.shortlists, loaders, {"--shortlist", "NAME=FILE", "de=models/de/lex.s2t"});
-  check_values(o.draft_models, loaders, {"--draft-model", "[NAME=]DIR", "lm=models/small"});
-  check_values(o.draft_heads, loaders, {"--draft-heads", "[NAME=]DIR", "lm=models/heads"});
 
   // They have little work compared to decoding, and each additional one competes more for the cores.
   const int http_threads =

@@ -30,10 +30,9 @@ void warn_of_lines(const search::Translator& translator, const LineTally& tally,
                  m.max_positions(), format_count(translator.truncated()));
   if (m.has_encoder() && tally.paragraphs > 0)
     spdlog::warn(
-        "lines of three sentences or more, each translated as one: {}; most models learnt single sentences, which "
-        "--split "
-        "sentences translates one by one",
-        format_count(tally.paragraphs));
+        "lines of {} sentences or more that were translated as one: {}; most models learnt single sentences: --split "
+        "sentences translates them one by one",
+        sentences_of_paragraph, format_count(tally.paragraphs));
   if (tally.late > 0) spdlog::warn("lines whose search was ended by the time limit: {}", format_count(tally.late));
   if (tally.too_long > 0)
     spdlog::warn(

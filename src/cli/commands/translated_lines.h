@@ -8,6 +8,9 @@
 
 namespace tril::cli {
 
+/// A line of so many sentences is told of. Lines of two are frequent in texts of single sentences, and mostly translated well.
+inline constexpr std::int64_t sentences_of_paragraph = 3;
+
 /// Counts of what happened to the best translations, for warnings at the end.
 struct LineTally {
   std::int64_t late = 0, stuck = 0, too_long = 0, at_length = 0;

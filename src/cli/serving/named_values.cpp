@@ -28,7 +28,8 @@ std::string value_of(const std::vector<std::string>& values, const std::string& 
 
 void give_to_first(std::vector<std::string>& values, const std::vector<std::string>& models) {
   for (std::string& value : values)
-    if (value.find('=') == value.npos) value = named(models.at(0)).first + "=" + value;
+    if (value.find('=') == value.npos || std::filesystem::exists(value))
+      value = named(models.at(0)).first + "=" + value;
 }
 
 void check_names(const std::vector<std::string>& values, const std::string& flag) {

@@ -22,7 +22,7 @@ std::vector<NamedAdapter> named_adapters(const std::vector<std::string>& values,
 /// The value of `name` among values NAME=VALUE, or "".
 std::string value_of(const std::vector<std::string>& values, const std::string& name);
 
-/// Puts the name of the first of `models` before each value that has no name: "DIR" becomes "NAME=DIR".
+/// Puts the name of the first of `models` before each value that has no name, or is a path with `=` in it: "DIR" becomes "NAME=DIR".
 void give_to_first(std::vector<std::string>& values, const std::vector<std::string>& models);
 
 /// Refuses a name that is given twice: its value would be ambiguous. @throws Error(usage) at `flag`

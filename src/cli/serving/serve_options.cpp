@@ -77,12 +77,12 @@ Fields fields_of(ServeOptions& o) {
       .within(serve::served_beams);
   f.group("Speculative decoding");
   f.add("draft-model", &o.draft_models,
-        "speculative decoding: a small model with the same vocabulary as the first model, or as the model NAME; it "
-        "proposes tokens that the model checks in one step; the answers are the same; for requests with greedy search "
-        "or one sample")
+        "a small model with the same vocabulary as the first model, or as the model NAME; it proposes tokens that the "
+        "model checks in one step; the answers are the same up to rounding; for requests with greedy search or one "
+        "sample")
       .value_name("[NAME=]DIR");
   f.add("draft-heads", &o.draft_heads,
-        "likewise Medusa heads that were trained for the first model, or for the model NAME; they propose tokens from "
+        "Medusa heads that were trained for the first model, or for the model NAME; they propose tokens from "
         "its last hidden state")
       .value_name("[NAME=]DIR");
   add_proposal_fields(f, o.proposals);

@@ -17,6 +17,7 @@
 #include "decode/texts/search_setup.h"
 #include "language/match.h"
 #include "model_io/adapters/adapter.h"
+#include "model_io/adapters/medusa_files.h"
 #include "model_io/source/model_source.h"
 #include "model_io/source/registry.h"
 #include "tokenizer/files/language_tag.h"
@@ -102,7 +103,17 @@ void set_proposals(const ServeOptions& o, const std::string& name, const Decodin
     l.bytes += static_cast<std::int64_t>(without_weights(source)->parameters().serving_bytes(
         precision ? precision_of(*precision) : source.stored_precision()));
   }
+  if (!own.draft_heads.empty())
+    l.bytes += model::MedusaFiles::open(own.draft_heads).parameters() * static_cast<std::int64_t>(sizeof(float));
   if (weights == Weights::none) return;
+  if (own.prompt_lookup > 0) {
+    const char* const why = l.search.shortlist ? "it has a vocabulary shortlist"
+                            : l.model->cache_form() != model::CacheForm::tokens
+                                ? "its recurrent state cannot undo tokens"
+                            : l.model->length_dependence().read_anew ? "it reads a text again when it grows long"
+                                                                     : nullptr;
+    if (why) return spdlog::warn("model {}: --prompt-lookup has no effect on it, because {}", name, why);
+  }
   const auto drafts = std::make_shared<const ModelSet>(own, d, *l.model, l.tokenizer.get());
   l.drafts = drafts;
   const search::SpeculativeOptions& speculative = drafts->speculative();
@@ -110,9 +121,6 @@ void set_proposals(const ServeOptions& o, const std::string& name, const Decodin
   const std::string flag = "--" + std::string(speculative.draft   ? "draft-model"
                                               : speculative.heads ? "draft-heads"
                                                                   : "prompt-lookup");
-  if (o.deterministic)
-    fail_usage(flag, "cannot be combined with --deterministic: steps of several tokens are rounded differently",
-               "leave one of the two out");
   if (l.search.shortlist)
     fail_usage(flag, fmt::format("cannot be combined with the vocabulary shortlist of model {}", name),
                fmt::format("leave it out, or pass --shortlist {}=none", name));

@@ -139,6 +139,7 @@ void DraftModel::propose(Context& c, const Drafts& drafts, std::vector<std::vect
   if (std::none_of(drafts.rows.begin(), drafts.rows.end(), [](const DraftRow& row) { return row.most > 0; })) return;
   std::vector<Asked> asked = ask(drafts);
   divide(asked);
+  is_reading_ = std::any_of(asked.begin(), asked.end(), [](const Asked& a) { return a.most > 0 && !a.answers; });
   const auto reads = [&] {
     return std::any_of(asked.begin(), asked.end(), [](const Asked& a) { return !a.next.empty(); });
   };

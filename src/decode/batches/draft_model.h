@@ -30,6 +30,7 @@ class DraftModel : public Proposer {
   void clear() override;
   void propose(Context& c, const Drafts& drafts, std::vector<std::vector<std::int32_t>>& proposals) override;
   bool has_model() const override { return true; }
+  bool is_reading() const override { return is_reading_; }
   std::int64_t cache_bytes() const override { return state_.cache_bytes(); }
   const DecodingState& state() const { return state_; }
 
@@ -50,6 +51,7 @@ class DraftModel : public Proposer {
   double least_log_prob_;  ///< of a token after which another is proposed
   DraftCandidates candidates_;
   std::vector<Row> rows_;  ///< those of the last step
+  bool is_reading_ = false;
 };
 
 }  // namespace tril::search

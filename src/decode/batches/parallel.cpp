@@ -115,6 +115,8 @@ ParallelDecoder::ParallelDecoder(const model::Model& model, ParallelOptions opti
   check_options(options_.search, model.vocab_size());
   const SearchPlan& s = options_.search;
   if (options_.session.speculative.on()) check_takes_proposals(s);
+  // Lengths that follow times differ from run to run, and with them the rounding of steps.
+  if (options_.deterministic) options_.session.speculative.measured = false;
   if (options_.deterministic && s.shortlist)
     fail_usage("shortlist", "its logits have other columns in other batches, so the last bits of results may differ",
                "leave it or `deterministic` out");

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 
 #include "base/content_hash.h"
 #include "base/error.h"
@@ -153,10 +154,13 @@ std::vector<Hypothesis> PromptSession::decode(const Request& request, const Sear
   reused_ = std::ssize(tokens_);
   newly_read_ = std::ssize(text) - reused_;
   const std::unique_ptr<Step> step = resumed_step();
-  struct Forgotten {  // clears the cache if the search throws
+  struct Forgotten {  // clears the cache if the search throws, and what the proposer keeps
     PromptSession* text;
+    int errors = std::uncaught_exceptions();
     ~Forgotten() {
-      if (text) text->cache().reorder({});
+      if (!text) return;
+      text->cache().reorder({});
+      if (text->proposer_ && std::uncaught_exceptions() > errors) text->proposer_->clear();
     }
   } forgotten{this};
   tokens_.clear();

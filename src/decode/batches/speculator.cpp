@@ -26,11 +26,11 @@ void Speculator::propose(Context& c, std::vector<DraftRow> rows, std::size_t all
   begun_ = from_.seconds();
   proposed_.assign(rows_.size(), {});
   accepted_.assign(rows_.size(), 0);
+  length_ = 0, fresh_ = catches_up_ = false;
   if (rows_.empty()) return;
   const auto share = static_cast<double>(rows_.size()) / static_cast<double>(all_rows);
   length_ = from_.length ? from_.length->next(all_rows, share) : from_.most;
   const bool drafts = length_ > 0 && from_.proposer.has_model();
-  fresh_ = catches_up_ = false;
   for (DraftRow& row : rows_) {
     Known& known = known_[row.sentence];
     fresh_ |= drafts && known.drafted == 0;
@@ -39,6 +39,7 @@ void Speculator::propose(Context& c, std::vector<DraftRow> rows, std::size_t all
     row.state = known.state;
   }
   if (length_ > 0) from_.proposer.propose(c, {rows_, states_}, proposed_);
+  fresh_ |= length_ > 0 && from_.proposer.is_reading();
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     if (length_ > 0) known_[rows_[i].sentence].drafted = rows_[i].tokens.size() + proposed_[i].size();
     from_.counts.proposed += std::ssize(proposed_[i]);

@@ -74,7 +74,8 @@ class Speculator {
   std::vector<DraftRow> rows_;
   std::size_t all_rows_ = 0;
   std::int32_t length_ = 0;
-  bool fresh_ = false, catches_up_ = false;
+  bool fresh_ = false;  // the proposer reads a text for the first time
+  bool catches_up_ = false;
   double begun_ = 0;
   std::vector<std::vector<std::int32_t>> proposed_;
   std::vector<std::int32_t> accepted_;

@@ -325,6 +325,7 @@ TEST(ContinuousSession, ProposalsChangeNothing) {
         ContinuousSessionOptions options{.prompt_tokens = portion, .speculative = ways[way]};
         if (way == 0) options.prefix_tokens = 64;
         if (way == 1 && translates) options.cache.use = false;
+        if (way == 2) options.cache.kept = {.window = 40, .sinks = 4};
         std::vector<Job> jobs = jobs_of(60, 12 + way, translates, translates ? 3 : 150);
         for (Job& job : jobs) job.request.max_length *= 4;
         const Speculation counts = compare(m, jobs, options, 6);

@@ -185,20 +185,22 @@ TEST(Speculative, MeasuredLengthsLeaveGreedySearchAsItIs) {
   }
 }
 
-// A draft that takes long to read its prompt.
+// A draft that takes long to read its prompt, in portions.
 class SlowAtFirst : public HalfRight {
  public:
-  SlowAtFirst(const Found& expected, std::vector<std::size_t> given, double& seconds)
-      : HalfRight(expected, std::move(given)), seconds_(&seconds) {}
+  SlowAtFirst(const Found& expected, std::vector<std::size_t> given, int portions, double& seconds)
+      : HalfRight(expected, std::move(given)), portions_(portions), seconds_(&seconds) {}
   bool has_model() const override { return true; }
+  bool is_reading() const override { return portions_ > 0; }
   void propose(Context& c, const Drafts& drafts, std::vector<Ids>& proposals) override {
-    if (!std::exchange(began_, true)) *seconds_ += 300;
+    if (portions_ > 0) *seconds_ += 300, --portions_;
     HalfRight::propose(c, drafts, proposals);
+    if (is_reading()) proposals.assign(drafts.rows.size(), {});
   }
 
  private:
+  int portions_;
   double* seconds_;
-  bool began_ = false;
 };
 // A model whose steps take as long for several tokens as for one.
 class SlowVerifier : public TreeVerifier {
@@ -221,14 +223,16 @@ TEST(Speculative, ReadingThePromptIsNoMeasure) {
   o.eos_ids = {eos};
   testing::TreeStep plain(model);
   const Found expected = decode(c, plain, {requests, o});
-  double now = 0;  // passes only where the model and the draft say so
-  SlowVerifier step(model, now);
-  SlowAtFirst proposer(expected, {4}, now);
-  Speculation counts;
-  ProposalLength length(8);
-  expect_tokens(decode_with(c, step, {proposer, 8, counts, &length, [&] { return now; }}, {requests, o, 0, {}}),
-                expected);
-  EXPECT_GT(counts.proposed, 100) << "no more is proposed after the first time";
+  for (const int portions : {1, 15}) {
+    double now = 0;  // passes only where the model and the draft say so
+    SlowVerifier step(model, now);
+    SlowAtFirst proposer(expected, {4}, portions, now);
+    Speculation counts;
+    ProposalLength length(8);
+    expect_tokens(decode_with(c, step, {proposer, 8, counts, &length, [&] { return now; }}, {requests, o, 0, {}}),
+                  expected);
+    EXPECT_GT(counts.proposed, 100) << "no more is proposed after the first times, " << portions;
+  }
 }
 
 TEST(Speculative, DraftsAndLookupGiveWhatGreedySearchGives) {

@@ -164,7 +164,7 @@ TEST_F(Serving, BoundsWhatIsSearched) {
   EXPECT_TRUE(contains(refused({{"n", 4}, {"beam_size", 2}}, 400, "n"), "n: 4 hypotheses", "beam"));
   refused({{"forbidden", 17}}, 400, "forbidden");
   refused({{"lookup", 2}, {"beam_size", 2}}, 400, "lookup");
-  refused({{"lookup", 2}, {"temperature", 1}}, 400, "lookup");
+  refused({{"lookup", 2}, {"temperature", 1}, {"n", 2}}, 400, "lookup");
   refused({{"lookup", 2}, {"draft", "plays"}}, 400, "lookup");
   refused({{"draft", "de"}}, 400, "draft");
   refused({{"draft", "nobody"}}, 404, "model");
