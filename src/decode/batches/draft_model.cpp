@@ -30,6 +30,7 @@ struct DraftModel::Asked {
   std::vector<std::int32_t> next;     // what the next step reads
   bool answers = false;               // whether it needs a candidate then
   Candidate likeliest = {-INFINITY, -1};
+  bool was_partial = false, is_partial = false;  // whether the last call, and this one, leave tokens of its text unread
 };
 
 DraftModel::DraftModel(Context& c, const model::Model& model, DraftModelOptions options)
@@ -83,6 +84,7 @@ std::vector<DraftModel::Asked> DraftModel::ask(const Drafts& drafts) {
       a.parent = static_cast<std::int32_t>(at - rows_.begin());
       const std::size_t same = std::min(common_prefix(at->read, row.tokens), row.tokens.size() - 1);
       a.cut = static_cast<std::int32_t>(at->read.size() - same);
+      a.was_partial = at->is_partial;
       a.read.assign(row.tokens.begin(), row.tokens.begin() + static_cast<std::ptrdiff_t>(same));
       known.push_back(std::move(a));
     }
@@ -102,6 +104,7 @@ void DraftModel::divide(std::vector<Asked>& asked) const {
     left -= n;
     a.next.assign(unread.begin(), unread.begin() + static_cast<std::ptrdiff_t>(n));
     a.answers = n == unread.size();
+    a.is_partial = !a.answers;
   }
 }
 
@@ -139,7 +142,7 @@ void DraftModel::propose(Context& c, const Drafts& drafts, std::vector<std::vect
   if (std::none_of(drafts.rows.begin(), drafts.rows.end(), [](const DraftRow& row) { return row.most > 0; })) return;
   std::vector<Asked> asked = ask(drafts);
   divide(asked);
-  is_reading_ = std::any_of(asked.begin(), asked.end(), [](const Asked& a) { return a.most > 0 && !a.answers; });
+  is_reading_ = std::any_of(asked.begin(), asked.end(), [](const Asked& a) { return a.was_partial || a.is_partial; });
   const auto reads = [&] {
     return std::any_of(asked.begin(), asked.end(), [](const Asked& a) { return !a.next.empty(); });
   };
@@ -156,7 +159,7 @@ void DraftModel::propose(Context& c, const Drafts& drafts, std::vector<std::vect
     }
   }
   rows_.clear();
-  for (Asked& a : asked) rows_.push_back({a.row->sentence, std::move(a.read)});
+  for (Asked& a : asked) rows_.push_back({a.row->sentence, std::move(a.read), a.is_partial});
 }
 
 }  // namespace tril::search

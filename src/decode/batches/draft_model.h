@@ -39,6 +39,7 @@ class DraftModel : public Proposer {
   struct Row {
     std::int32_t sentence = -1;      ///< -1: it has ended
     std::vector<std::int32_t> read;  ///< its tokens
+    bool is_partial = false;         ///< its text goes on, and has not been read further
   };
   struct Asked;
   std::vector<Asked> ask(const Drafts& drafts);

@@ -43,8 +43,8 @@ class Proposer {
   /// Whether it reads the text with a model, which takes time also where nothing is proposed, and more after steps in which it was
   /// not asked.
   virtual bool has_model() const { return false; }
-  /// Whether the last call of propose() has left a row's text partly unread, so that neither its time nor its proposals say anything of
-  /// others.
+  /// Whether the last call of propose() has read a portion of a text that is read in several, so that neither its time nor its proposals
+  /// say anything of others.
   virtual bool is_reading() const { return false; }
   /// Whether it needs Drafts::states, and takes time also where nothing is proposed.
   virtual bool reads_states() const { return false; }

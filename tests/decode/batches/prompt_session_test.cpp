@@ -86,9 +86,11 @@ TEST(PromptSession, GivesWhatReadingAnewGives) {
     list.push_back({o, nn::KvCache::Precision::int8, {.draft = small.m.get(), .tokens = 4}});
     list.push_back({o, nn::KvCache::Precision::fp32, {.lookup = 2, .tokens = 4}});
   }
-  for (const auto& [o, precision, speculative] : list) {
+  for (const Way& way : list) {
+    const SearchPlan& o = way.plan;
+    const SpeculativeOptions& speculative = way.speculative;
     CacheOptions cache;
-    cache.kept.precision = precision;
+    cache.kept.precision = way.precision;
     PromptSession kept(small.c, *small.m, cache, {}, speculative);
     const auto anew = [&](const Request& request) {
       return PromptSession(small.c, *small.m, cache).decode(request, o);

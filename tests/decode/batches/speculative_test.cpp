@@ -191,15 +191,17 @@ class SlowAtFirst : public HalfRight {
   SlowAtFirst(const Found& expected, std::vector<std::size_t> given, int portions, double& seconds)
       : HalfRight(expected, std::move(given)), portions_(portions), seconds_(&seconds) {}
   bool has_model() const override { return true; }
-  bool is_reading() const override { return portions_ > 0; }
+  bool is_reading() const override { return is_reading_; }
   void propose(Context& c, const Drafts& drafts, std::vector<Ids>& proposals) override {
-    if (portions_ > 0) *seconds_ += 300, --portions_;
+    is_reading_ = portions_ > 0;
+    if (is_reading_) *seconds_ += 300, --portions_;
     HalfRight::propose(c, drafts, proposals);
-    if (is_reading()) proposals.assign(drafts.rows.size(), {});
+    if (portions_ > 0) proposals.assign(drafts.rows.size(), {});
   }
 
  private:
   int portions_;
+  bool is_reading_ = false;
   double* seconds_;
 };
 // A model whose steps take as long for several tokens as for one.
