@@ -4,7 +4,7 @@ prompt, whose answers repeat parts of it, and stories, which repeat little. Need
 
     python bench/serve/proposals.py MODEL --tril build/tril [--clients 1 4] [--rounds 2] -- --prompt-lookup 3
 
-What stands behind -- are options of `tril serve`. The server runs with and without them in turn; answers are greedy. The texts are
+Options after -- are passed to `tril serve`. The server runs with and without them in turn; answers are greedy. The texts are
 this project's own pages and sources. Prints for each kind of work and number of clients: tokens per second without and with
 proposals (the best of the rounds), their ratio, the accepted share, and how many answers are the same.
 """

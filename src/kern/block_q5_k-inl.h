@@ -1,5 +1,4 @@
-// Q5_K: y = d s_g u - e m_g, u in 5 bits. A section of a panel: scales as in Q4_K; the lines of
-// UnpackFifths.
+// Q5_K: y = d s_g u - e m_g, u in 5 bits. A section of a panel: scales as in Q4_K; the lines of UnpackFifths.
 #if defined(TRIL_KERN_BLOCK_Q5_K_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef TRIL_KERN_BLOCK_Q5_K_INL_H_
 #undef TRIL_KERN_BLOCK_Q5_K_INL_H_

@@ -111,9 +111,10 @@ void check_values(const std::vector<std::string>& values, const std::vector<serv
 
 // Mistakes that are found before models are loaded. Values have names.
 void check_proposals(const ServeOptions& o) {
+  std::vector<std::string> known;
+  for (const std::string& model : o.models) known.push_back(named(model).first);
   const auto open_each = [&](const char* flag, const std::vector<std::string>& values, const auto& open) {
-    std::vector<std::string> known, used;
-    for (const std::string& model : o.models) known.push_back(named(model).first);
+    std::vector<std::string> used;
     for (const std::string& value : values) {
       const auto [name, directory] = named(value);
       if (value.find('=') == value.npos || std::find(known.begin(), known.end(), name) == known.end())
@@ -138,7 +139,7 @@ void check_proposals(const ServeOptions& o) {
   if (o.deterministic && !flag.empty())
     fail_usage(flag, "cannot be combined with --deterministic: steps of several tokens are rounded differently",
                "leave one of the two out");
-  if (o.proposals.draft_tokens && o.draft_models.empty() && o.draft_heads.empty() && o.proposals.prompt_lookup == 0)
+  if (o.proposals.draft_tokens && flag.empty())
     fail_usage("--draft-tokens", "has no effect without proposed tokens",
                "pass --draft-model, --draft-heads or --prompt-lookup");
 }

@@ -8,7 +8,8 @@
 
 namespace tril::cli {
 
-/// A line of so many sentences is told of. Lines of two are frequent in texts of single sentences, and mostly translated well.
+/// `tril translate` warns about lines with at least this many sentences. Lines of two are frequent in texts of single sentences, and
+/// mostly translated well.
 inline constexpr std::int64_t sentences_of_paragraph = 3;
 
 /// Counts of what happened to the best translations, for warnings at the end.

@@ -54,8 +54,7 @@ void add_proposal_fields(Fields& f, ModelSetOptions& o) {
       .at_most(1000);
   f.add("draft-tokens", &o.draft_tokens,
         "number of tokens proposed at a time; unset: chosen while running, by measured speed: from none to 8, or to "
-        "one for "
-        "each head")
+        "one for each head")
       .at_least(1)
       .at_most(1000);
   for (const auto& [one, other] :

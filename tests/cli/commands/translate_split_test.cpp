@@ -49,7 +49,7 @@ TEST_F(TranslateSplit, LinesLongerThanThePositionsAreCutAndNothingIsLost) {
   EXPECT_TRUE(contains(whole.err, "64 positions", "truncated", "--split lines", ": 1")) << whole.err;
 }
 
-// Whoever pastes paragraphs learns why the translation is bad.
+// A paragraph in one line causes a warning that names --split sentences.
 TEST_F(TranslateSplit, ParagraphsAreToldOf) {
   const std::string text =
       "a dog runs. two men play.\na dog runs. Two men play. A ball!\na ball? A dog. A ball? A dog.\n";

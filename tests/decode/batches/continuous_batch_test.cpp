@@ -307,8 +307,8 @@ void draw_adapters(std::vector<Job>& jobs, std::uint64_t seed) {
   for (Job& j : jobs) j.request.adapter = static_cast<std::int32_t>(random.below(tril::testing::adapter_count + 1)) - 1;
 }
 
-// Tokens that are proposed for some of the sentences change no result, whoever proposes them. Numbers of sentences are used again, and
-// texts are read in portions by the draft as well.
+// Proposed tokens do not change any result, with any proposer. Sentence numbers are reused, and the draft reads texts in portions
+// too.
 TEST(ContinuousSession, ProposalsChangeNothing) {
   const auto lm = gpt2(), other = gpt2(4, 100);
   const auto translator = marian(nn::Precision::fp32);
