@@ -13,14 +13,11 @@ ContinuousSession::ContinuousSession(Context& c, const model::Model& model, cons
       options_(options),
       on_token_(std::move(on_token)),
       on_partial_(std::move(on_partial)),
-      state_(c, model, {.cache = options.cache, .prefix_tokens = options.prefix_tokens}) {
-  const SpeculativeOptions& s = options_.speculative;
-  check_options(s, model);
-  proposer_ = make_proposer(c, state_,
-                            {.speculative = s,
-                             .state = {.cache = options.cache, .prefix_tokens = options.prefix_tokens},
-                             .portion = options.prompt_tokens});
-  if (s.measured) length_.emplace(s.tokens);
+      state_(c, model, {.cache = options.cache, .prefix_tokens = options.prefix_tokens}),
+      proposals_(c, state_,
+                 {.speculative = options.speculative,
+                  .state = {.cache = options.cache, .prefix_tokens = options.prefix_tokens},
+                  .portion = options.prompt_tokens}) {
   start();
 }
 
@@ -29,11 +26,8 @@ void ContinuousSession::start() {
   state_.clear();
   current_.clear();
   step_ = state_.new_step({.attention = options_.attention});
-  if (proposer_) {
-    proposer_->clear();
-    speculator_.emplace(
-        Proposals{*proposer_, options_.speculative.tokens, speculation_, length_ ? &*length_ : nullptr});
-  }
+  proposals_.clear();
+  if (proposals_.on()) speculator_.emplace(proposals_.new_speculator());
   batch_ = std::make_unique<ContinuousBatch>(
       *step_, ContinuousBatch::Options{.prompt_tokens = options_.prompt_tokens,
                                        .on_token = on_token_,
@@ -64,13 +58,13 @@ void ContinuousSession::join(std::span<const Arrival> arrivals) {
     adapters.push_back(a.request.adapter);
     lists.push_back(a.options->shortlist ? a.options->shortlist->of(a.source, a.request) : nullptr);
     if (model.has_encoder()) sources.push_back(a.source);
-    if (!proposer_ || !a.options->takes_proposals()) continue;
+    if (!proposals_.on() || !a.options->takes_proposals()) continue;
     proposed_sentences.push_back(a.sentence);
     if (model.has_encoder()) proposed_sources.push_back(a.source);
   }
   try {
     state_.add(sentences, sources, adapters, lists);
-    if (!proposed_sentences.empty()) proposer_->add(proposed_sentences, proposed_sources);
+    proposals_.add(proposed_sentences, proposed_sources);
   } catch (...) {
     fail_all(std::current_exception());
   }

@@ -10,8 +10,7 @@
 #include <vector>
 
 #include "decode/batches/continuous_batch.h"
-#include "decode/batches/proposal_length.h"
-#include "decode/batches/speculative.h"
+#include "decode/batches/proposal_source.h"
 #include "decode/steps/decoding_state.h"
 
 namespace tril::search {
@@ -57,9 +56,9 @@ class ContinuousSession {
   std::int64_t used_slots() const { return state_.used_slots(); }
   /// Tokens in the prefix cache.
   std::int64_t prefix_tokens() const { return state_.prefix_tokens(); }
-  std::int64_t cache_bytes() const { return state_.cache_bytes() + (proposer_ ? proposer_->cache_bytes() : 0); }
+  std::int64_t cache_bytes() const { return state_.cache_bytes() + proposals_.cache_bytes(); }
   /// Counts over all steps, if tokens are proposed.
-  const Speculation& speculation() const { return speculation_; }
+  const Speculation& speculation() const { return proposals_.counts(); }
 
  private:
   void start();
@@ -70,10 +69,8 @@ class ContinuousSession {
   OnToken on_token_;
   OnPartial on_partial_;
   DecodingState state_;
+  ProposalSource proposals_;
   std::unique_ptr<Step> step_;
-  std::unique_ptr<Proposer> proposer_;  ///< null: nothing is proposed
-  std::optional<ProposalLength> length_;
-  Speculation speculation_;
   std::optional<Speculator> speculator_;
   std::unique_ptr<ContinuousBatch> batch_;
   std::vector<ContinuousBatch::Ended> failed_;

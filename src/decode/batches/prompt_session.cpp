@@ -71,15 +71,12 @@ PromptSession::PromptSession(Context& c, const model::Model& model, CacheOptions
       options_(options),
       identity_(std::move(identity)),
       state_(c, model, {.cache = options}),
-      speculative_(speculative) {
+      proposals_(c, state_,
+                 {.speculative = speculative, .state = {.cache = options, .prefix_tokens = draft_prefix_tokens}}) {
   check(!model.has_encoder(), "PromptSession", "a {} model translates and does not continue text", model.family());
   if (!state_.cache())
     fail_usage("kept text", fmt::format("a {} model has no cache to keep it in", model.family()),
                "leave `no_cache` out");
-  check_options(speculative, model);
-  proposer_ = make_proposer(
-      c, state_, {.speculative = speculative, .state = {.cache = options, .prefix_tokens = draft_prefix_tokens}});
-  if (speculative.measured) length_.emplace(speculative.tokens);
 }
 
 // The number of tokens at the beginning of a text that need not be read again.
@@ -160,13 +157,12 @@ std::vector<Hypothesis> PromptSession::decode(const Request& request, const Sear
     ~Forgotten() {
       if (!text) return;
       text->cache().reorder({});
-      if (text->proposer_ && std::uncaught_exceptions() > errors) text->proposer_->clear();
+      if (std::uncaught_exceptions() > errors) text->proposals_.clear();
     }
   } forgotten{this};
   tokens_.clear();
   std::optional<Speculator> speculator;
-  if (proposer_ && options.takes_proposals())
-    speculator.emplace(Proposals{*proposer_, speculative_.tokens, speculation_, length_ ? &*length_ : nullptr});
+  if (proposals_.on() && options.takes_proposals()) speculator.emplace(proposals_.new_speculator());
   std::vector<Hypothesis> found =
       search::decode(*context_, *step, {{&request, 1}, options, 0, watch}, speculator ? &*speculator : nullptr)[0];
   const bool one_row = !options.has_beam() && options.n_best == 1 && cache().rows() == 1;

@@ -13,9 +13,7 @@
 #include <vector>
 
 #include "decode/batches/decode.h"
-#include "decode/batches/proposal_length.h"
-#include "decode/batches/speculative.h"
-#include "decode/batches/speculator.h"
+#include "decode/batches/proposal_source.h"
 #include "decode/steps/decoding_state.h"
 #include "model/spec/model.h"
 
@@ -35,7 +33,7 @@ class PromptSession {
   std::int64_t reused() const { return reused_; }
   std::int64_t newly_read() const { return newly_read_; }
   /// Counts over all calls of decode(), if tokens are proposed.
-  const Speculation& speculation() const { return speculation_; }
+  const Speculation& speculation() const { return proposals_.counts(); }
 
   /// Reads a text; reuses the beginning that it shares with the previous one.
   /// @param stop  checked between portions. If stop is requested, only a beginning has been read
@@ -66,10 +64,7 @@ class PromptSession {
   std::vector<std::int32_t> tokens_;  ///< the tokens of that row
   std::int64_t given_ = 0;  ///< the length of the prompt among them; 0: the row was read again when it grew long
   std::int64_t reused_ = 0, newly_read_ = 0;
-  SpeculativeOptions speculative_;
-  std::unique_ptr<Proposer> proposer_;  ///< null: nothing is proposed
-  std::optional<ProposalLength> length_;
-  Speculation speculation_;
+  ProposalSource proposals_;
 };
 
 }  // namespace tril::search

@@ -9,29 +9,33 @@
 
 namespace tril::search {
 
-void check_options(const SessionOptions& o, const model::Model& model) {
+namespace {
+
+// The session's own model, then the ensemble's others.
+std::vector<DecodingState> states_of(Context& c, const model::Model& model, const SessionOptions& o) {
   check_options(o.cache);
   settled_weights(o.ensemble.weights, 1 + o.ensemble.others.size());
   for (const model::Model* other : o.ensemble.others) {
     check_shares_vocabulary(*other, model, "ensemble");
     check_reaches(*other, model, "ensemble");
   }
-  check_options(o.speculative, model);
   if (o.speculative.heads && !o.ensemble.others.empty())
     fail_usage("draft heads", "belong to one model, but several choose each token", "leave one of the two out");
+  const bool alone = o.ensemble.others.empty() && !o.speculative.on();
+  std::vector<DecodingState> states;
+  states.emplace_back(c, model, DecodingStateOptions{.cache = o.cache, .prefix_tokens = alone ? o.prefix_tokens : 0});
+  for (const model::Model* other : o.ensemble.others)
+    states.emplace_back(c, *other, DecodingStateOptions{.cache = o.cache});
+  return states;
 }
 
+}  // namespace
+
 Session::Session(Context& c, const model::Model& model, const SessionOptions& options)
-    : context_(&c), options_(options) {
-  check_options(options, model);
-  const DecodingStateOptions kept{.cache = options.cache};
-  const bool alone = options.ensemble.others.empty() && !options.speculative.on();
-  models_.emplace_back(
-      c, model, DecodingStateOptions{.cache = options.cache, .prefix_tokens = alone ? options.prefix_tokens : 0});
-  for (const model::Model* other : options.ensemble.others) models_.emplace_back(c, *other, kept);
-  proposer_ = make_proposer(c, models_[0], {.speculative = options.speculative, .state = {.cache = options.cache}});
-  if (options.speculative.measured) length_.emplace(options.speculative.tokens);
-}
+    : context_(&c),
+      options_(options),
+      models_(states_of(c, model, options)),
+      proposals_(c, models_[0], {.speculative = options.speculative, .state = {.cache = options.cache}}) {}
 
 // Drops the sentences of all states, however the search ends. After an error their prefixes are dropped too.
 struct Session::Cleared {
@@ -41,7 +45,7 @@ struct Session::Cleared {
     const bool failed = std::uncaught_exceptions() > errors;
     const auto drop = [&](DecodingState& state) { failed ? state.clear() : state.drop_sentences(); };
     for (DecodingState& state : session.models_) drop(state);
-    if (session.proposer_) session.proposer_->clear();
+    session.proposals_.clear();
   }
 };
 
@@ -75,9 +79,9 @@ std::vector<std::vector<Hypothesis>> Session::decode(std::span<const std::vector
     step = std::make_unique<EnsembleStep>(std::move(steps), options_.ensemble);
 
   const RequestList list{requests, options, max_live, watch};
-  if (!proposer_) return search::decode(*context_, *step, list);
-  if (!stopped) proposer_->add(numbers, sources);
-  Speculator speculator({*proposer_, options_.speculative.tokens, speculation_, length_ ? &*length_ : nullptr});
+  if (!proposals_.on()) return search::decode(*context_, *step, list);
+  if (!stopped) proposals_.add(numbers, sources);
+  Speculator speculator = proposals_.new_speculator();
   return search::decode(*context_, *step, list, &speculator);
 }
 

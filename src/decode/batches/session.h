@@ -9,10 +9,8 @@
 #include <vector>
 
 #include "decode/batches/decode.h"
-#include "decode/batches/proposal_length.h"
-#include "decode/batches/proposer.h"
+#include "decode/batches/proposal_source.h"
 #include "decode/batches/session_options.h"
-#include "decode/batches/speculator.h"
 #include "decode/steps/decoding_state.h"
 
 namespace tril::search {
@@ -31,17 +29,15 @@ class Session {
   /// The KV cache of the session's own model; null: none. It has no rows between two calls of decode().
   const nn::KvCache* cache() const { return models_[0].cache(); }
   /// Counts over all calls of decode(), if tokens are proposed.
-  const Speculation& speculation() const { return speculation_; }
+  const Speculation& speculation() const { return proposals_.counts(); }
 
  private:
   struct Cleared;
 
   Context* context_;
   SessionOptions options_;
-  std::vector<DecodingState> models_;   ///< the session's own model, then the ensemble's others
-  std::unique_ptr<Proposer> proposer_;  ///< null: nothing is proposed
-  Speculation speculation_;
-  std::optional<ProposalLength> length_;
+  std::vector<DecodingState> models_;  ///< the session's own model, then the ensemble's others
+  ProposalSource proposals_;
 };
 
 }  // namespace tril::search

@@ -19,7 +19,4 @@ struct SessionOptions {
   std::int64_t prefix_tokens = 0;
 };
 
-/// Throws Error(usage) if the options contradict each other or do not fit the model.
-void check_options(const SessionOptions& options, const model::Model& model);
-
 }  // namespace tril::search

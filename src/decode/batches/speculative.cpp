@@ -1,24 +1,8 @@
 #include "decode/batches/speculative.h"
 
 #include "base/error.h"
-#include "decode/batches/draft_heads.h"
-#include "decode/batches/draft_model.h"
-#include "decode/batches/prompt_lookup.h"
 
 namespace tril::search {
-namespace {
-
-void check_can_undo(const DecodingState& state) {
-  if (state.cache() && state.cache()->keeps_states())
-    fail_usage("speculative decoding", "is not supported with recurrent states, which cannot undo rejected tokens",
-               "leave the proposals out");
-  if (state.model().length_dependence().read_anew)
-    fail_usage("speculative decoding", "is not supported with longrope, which reads a text again when it grows long",
-               "leave the proposals out");
-}
-
-}  // namespace
-
 void check_shares_vocabulary(const model::Model& other, const model::Model& model, const char* what) {
   if (other.vocab_size() != model.vocab_size() || other.source_vocab_size() != model.source_vocab_size() ||
       other.has_encoder() != model.has_encoder())
@@ -54,19 +38,6 @@ void check_options(const SpeculativeOptions& s, const model::Model& model) {
         model.d_model(), model.vocab_size());
   check(s.tokens <= s.heads->count(), "draft heads", "cannot propose {} tokens: there are {} heads", s.tokens,
         s.heads->count());
-}
-
-std::unique_ptr<Proposer> make_proposer(Context& c, const DecodingState& state, const ProposerOptions& o) {
-  const SpeculativeOptions& s = o.speculative;
-  const model::Model& model = state.model();
-  if (!s.on()) return nullptr;
-  check_can_undo(state);
-  if (s.heads) return std::make_unique<DraftHeads>(*s.heads, model);
-  if (!s.draft) return std::make_unique<Lookup>(s.lookup, model.source_vocab_size() == model.vocab_size());
-  auto draft = std::make_unique<DraftModel>(
-      c, *s.draft, DraftModelOptions{.state = o.state, .min_prob = s.min_prob, .portion = o.portion});
-  check_can_undo(draft->state());
-  return draft;
 }
 
 }  // namespace tril::search

@@ -1,11 +1,8 @@
-// Options of speculative decoding (speculator.h), and the proposer that they ask for.
+// Options and counts of speculative decoding (speculator.h).
 #pragma once
 
 #include <cstdint>
-#include <memory>
 
-#include "decode/batches/proposer.h"
-#include "decode/steps/decoding_state.h"
 #include "model/spec/model.h"
 #include "nn/medusa_heads.h"
 
@@ -38,15 +35,5 @@ void check_reaches(const model::Model& other, const model::Model& model, const c
 
 /// @throws Error(usage) if the options contradict each other or do not fit the model
 void check_options(const SpeculativeOptions& options, const model::Model& model);
-
-struct ProposerOptions {
-  SpeculativeOptions speculative;
-  DecodingStateOptions state;   ///< of a draft model
-  std::int32_t portion = 4096;  ///< the maximum number of tokens of texts that a draft model reads between two steps
-};
-/// Null if nothing is to be proposed. The context, the models and the heads must outlive it.
-/// @param state  of the model
-/// @throws Error(usage) if a model cannot undo rejected tokens
-std::unique_ptr<Proposer> make_proposer(Context& c, const DecodingState& state, const ProposerOptions& options);
 
 }  // namespace tril::search
