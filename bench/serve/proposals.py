@@ -3,8 +3,10 @@
 prompt, whose answers repeat parts of it, and stories, which repeat little. Needs nothing but Python.
 
     python bench/serve/proposals.py MODEL --tril build/tril [--clients 1 4] [--rounds 2] -- --prompt-lookup 3
+    python bench/serve/proposals.py MODEL --tril build/tril --predictions
 
-Options after -- are passed to `tril serve`. The server runs with and without them in turn; answers are greedy. The texts are
+Options after -- are passed to `tril serve`. The server runs with and without them in turn; answers are greedy. With --predictions,
+requests for edits have the text to edit as their `prediction`. The texts are
 this project's own pages and sources. Prints for each kind of work and number of clients: tokens per second without and with
 proposals (the best of the rounds), their ratio, the accepted share, and how many answers are the same.
 """
@@ -43,18 +45,21 @@ def functions(count):
     return found[:count]
 
 
+# By kind of work: the requests, and what their answers are likely to be.
 def tasks(count):
     return {
-        "summary": ["Summarise this text, and quote its most important sentence.\n\n" + t for t in paragraphs(count)],
-        "edit": ["Add a comment to this function, and print the whole function again.\n\n" + f for f in functions(count)],
-        "story": [f"Write a short story about {who}." for who in
+        "summary": [("Summarise this text, and quote its most important sentence.\n\n" + t, None) for t in paragraphs(count)],
+        "edit": [("Add a comment to this function, and print the whole function again.\n\n" + f, f) for f in functions(count)],
+        "story": [(f"Write a short story about {who}.", None) for who in
                   ("a fox", "a lighthouse", "two sisters", "a lost key", "the sea", "a teacher", "a train", "winter")][:count],
     }
 
 
-def ask(port, model, text, most):
+def ask(port, model, text, most, prediction=None):
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=600)
     body = {"model": model, "messages": [{"role": "user", "content": text}], "temperature": 0, "max_tokens": most}
+    if prediction:
+        body["prediction"] = {"type": "content", "content": prediction}
     connection.request("POST", "/v1/chat/completions", json.dumps(body), {"Content-Type": "application/json"})
     answer = json.loads(connection.getresponse().read())
     if "choices" not in answer:
@@ -69,7 +74,7 @@ def counts(port):
     return [int(re.search(rf"^tril_{name}_tokens_total{{[^}}]*}} (\d+)", text, re.M)[1]) for name in ("proposed", "accepted")]
 
 
-def measure(a, options):
+def measure(a, options, predictions):
     port = free_port()
     server = Server([a.tril, "serve", "-m", "lm=" + a.model, "--port", str(port), "--access-log", "none", "--threads",
                      str(a.threads), "--prefix-tokens", "0"] + options, port)
@@ -81,11 +86,11 @@ def measure(a, options):
                 break
             except SystemExit:
                 time.sleep(0.2)
-        for kind, texts in tasks(a.tasks).items():
+        for kind, requests in tasks(a.tasks).items():
             for clients in a.clients:
                 before, begun = counts(port), time.monotonic()
                 with concurrent.futures.ThreadPoolExecutor(clients) as pool:
-                    answers = list(pool.map(lambda t: ask(port, "lm", t, a.tokens), texts))
+                    answers = list(pool.map(lambda r: ask(port, "lm", r[0], a.tokens, r[1] if predictions else None), requests))
                 seconds = time.monotonic() - begun
                 proposed, accepted = (n - m for n, m in zip(counts(port), before))
                 results[kind, clients] = {"speed": sum(n for _, n in answers) / seconds, "proposed": proposed,
@@ -104,12 +109,15 @@ def main():
     p.add_argument("--tasks", type=int, default=8)
     p.add_argument("--tokens", type=int, default=160, help="the most in an answer")
     p.add_argument("--threads", type=int, default=2)
-    p.add_argument("options", nargs="+", metavar="-- OPTIONS", help="of tril serve")
+    p.add_argument("--predictions", action="store_true", help="requests for edits say what they expect")
+    p.add_argument("options", nargs="*", metavar="-- OPTIONS", help="of tril serve")
     a = p.parse_args()
+    if not a.options and not a.predictions:
+        p.error("expected --predictions, or options of tril serve after --")
     best = {}
     for _ in range(a.rounds):
         for name, options in (("plain", []), ("proposals", a.options)):
-            for key, result in measure(a, options).items():
+            for key, result in measure(a, options, a.predictions and name == "proposals").items():
                 old = best.setdefault(key, {}).get(name)
                 if not old or result["speed"] > old["speed"]:
                     best[key][name] = result

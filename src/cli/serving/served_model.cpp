@@ -93,6 +93,9 @@ ModelSetOptions proposals_of(const ServeOptions& o, const std::string& name) {
   return own;
 }
 
+// The maximum number of tokens of a request's prediction that are proposed at a time. Most of an edited text is as before.
+constexpr std::int32_t most_of_prediction = 16;
+
 // Loads what proposes tokens for this model. Drafts count as a part of the model's memory.
 void set_proposals(const ServeOptions& o, const std::string& name, const DecodingOptions& d, Weights weights,
                    serve::Loaded& l) {
@@ -106,18 +109,20 @@ void set_proposals(const ServeOptions& o, const std::string& name, const Decodin
   if (!own.draft_heads.empty())
     l.bytes += model::MedusaFiles::open(own.draft_heads).parameters() * static_cast<std::int64_t>(sizeof(float));
   if (weights == Weights::none) return;
-  if (own.prompt_lookup > 0) {
-    const char* const why = l.search.shortlist ? "it has a vocabulary shortlist"
-                            : l.model->cache_form() != model::CacheForm::tokens
-                                ? "its recurrent state cannot undo tokens"
-                            : l.model->length_dependence().read_anew ? "it reads a text again when it grows long"
-                                                                     : nullptr;
-    if (why) return spdlog::warn("model {}: --prompt-lookup has no effect on it, because {}", name, why);
-  }
+  const char* const why = l.search.shortlist                                  ? "it has a vocabulary shortlist"
+                          : l.model->cache_form() != model::CacheForm::tokens ? "its recurrent state cannot undo tokens"
+                          : l.model->length_dependence().read_anew ? "it reads a text again when it grows long"
+                                                                   : nullptr;
+  if (own.prompt_lookup > 0 && why)
+    return spdlog::warn("model {}: --prompt-lookup has no effect on it, because {}", name, why);
   const auto drafts = std::make_shared<const ModelSet>(own, d, *l.model, l.tokenizer.get());
   l.drafts = drafts;
   const search::SpeculativeOptions& speculative = drafts->speculative();
-  if (!speculative.on()) return;
+  if (!speculative.on()) {
+    if (!why && !o.deterministic && !l.model->has_encoder())
+      l.engine.session.speculative = {.predictions = true, .tokens = most_of_prediction, .measured = true};
+    return;
+  }
   const std::string flag = "--" + std::string(speculative.draft   ? "draft-model"
                                               : speculative.heads ? "draft-heads"
                                                                   : "prompt-lookup");

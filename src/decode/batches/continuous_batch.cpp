@@ -92,7 +92,7 @@ std::vector<ContinuousBatch::Ended> ContinuousBatch::take_ended() {
 
 // Reports the sentence's result, and returns its search to the group for reuse.
 void ContinuousBatch::end(Sentence& s, std::exception_ptr error) {
-  Ended e{.sentence = s.number, .error = std::move(error)};
+  Ended e{.sentence = s.number, .error = std::move(error), .proposed = s.proposed, .accepted = s.accepted};
   if (!e.error) e.hypotheses = s.search->hypotheses();
   if (e.hypotheses.size() == 1 && !s.group->options->has_beam() && s.is_answered()) {
     // The next turn of a conversation begins with this text.
@@ -147,6 +147,11 @@ void ContinuousBatch::divide_prompt_tokens() {
   }
 }
 
+bool ContinuousBatch::may_get_proposals(const Sentence& s) const {
+  return options_.speculator && s.group->options->takes_proposals() &&
+         options_.speculator->may_propose(s.search->request());
+}
+
 // Asks for proposals of the sentences that continue. Room is left for the model's own token after them.
 void ContinuousBatch::propose(Context& c) {
   std::vector<DraftRow> rows;
@@ -155,7 +160,7 @@ void ContinuousBatch::propose(Context& c) {
     s.drafted = -1;
     if (s.read < s.given) continue;
     all += static_cast<std::size_t>(s.search->rows());
-    if (!s.group->options->takes_proposals()) continue;
+    if (!may_get_proposals(s)) continue;
     s.drafted = static_cast<std::int32_t>(rows.size());
     const RowView view = s.search->view(0);
     rows.push_back({.tokens = view.tokens,
@@ -387,8 +392,9 @@ void ContinuousBatch::advance(Sentence& s, Found& found, std::size_t first, std:
       agrees = taken < most && one.candidates[0].token == s.text[known + taken];
       s.agreed += agrees;
     }
-    if (options_.speculator && s.group->options->takes_proposals()) {
+    if (may_get_proposals(s)) {
       s.wrong = static_cast<std::int32_t>(known + most - s.agreed);
+      s.proposed += static_cast<std::int64_t>(most), s.accepted += static_cast<std::int64_t>(s.agreed - known);
       options_.speculator->accept({.sentence = s.number,
                                    .row = s.drafted,
                                    .proposals = static_cast<std::int32_t>(s.agreed - known),

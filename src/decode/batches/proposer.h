@@ -38,6 +38,8 @@ class Proposer {
   /// Forgets all sentences, for example after an error.
   virtual void clear() {}
 
+  /// Whether it may propose anything for this request.
+  virtual bool may_propose(const Request& /*request*/) const { return true; }
   /// Sets proposals[r] to at most rows[r].most tokens that may follow row r.
   virtual void propose(Context& c, const Drafts& drafts, std::vector<std::vector<std::int32_t>>& proposals) = 0;
   /// Whether it reads the text with a model, which takes time also where nothing is proposed, and more after steps in which it was

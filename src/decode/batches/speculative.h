@@ -8,17 +8,20 @@
 
 namespace tril::search {
 
-/// Where proposed tokens come from. At most one of `draft`, `heads` and `lookup` is set.
+/// Where proposed tokens come from. At most one of `draft`, `heads` and `lookup` is set; `lookup` reads predictions as well.
 struct SpeculativeOptions {
   const model::Model* draft = nullptr;     ///< a small model; null: none
   const nn::MedusaHeads* heads = nullptr;  ///< of this model, at least `tokens`; null: none
   std::int32_t lookup = 0;                 ///< the longest n-gram of prompt lookup; 0: no lookup
+  bool predictions = false;                ///< for requests that have one (Request::prediction)
   std::int32_t tokens = 4;                 ///< the maximum number of tokens proposed at a time
   bool measured = false;                   ///< fewer or none where that is faster, by measurement (proposal_length.h)
   float min_prob = 0;                      ///< the draft stops after a token that it finds less probable than this
-  bool on() const { return draft != nullptr || heads != nullptr || lookup > 0; }
+  bool on() const { return draft != nullptr || heads != nullptr || lookup > 0 || predictions; }
   /// The name of the field that asks for proposals, for errors.
-  const char* field() const { return draft ? "draft_model" : heads ? "draft_heads" : "prompt_lookup"; }
+  const char* field() const {
+    return draft ? "draft_model" : heads ? "draft_heads" : lookup > 0 ? "prompt_lookup" : "prediction";
+  }
 };
 
 /// Counts of speculative decoding.

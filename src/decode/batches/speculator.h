@@ -7,7 +7,8 @@
 // (SamplingOptions::seed), not on proposals. It is what rejection sampling [Leviathan et al. 2023, section 2.3] comes to with a proposal
 // that is certain: a proposed token x is accepted with the model's probability p(x).
 //
-// Proposals come from a small draft model (draft_model.h), from Medusa heads (draft_heads.h) or from the text (prompt_lookup.h).
+// Proposals come from a small draft model (draft_model.h), from Medusa heads (draft_heads.h) or from the text or a prediction of it
+// (prompt_lookup.h).
 #pragma once
 
 #include <cstdint>
@@ -41,6 +42,8 @@ class Speculator {
  public:
   explicit Speculator(const Proposals& proposals);
 
+  /// Whether the rows of this request may get proposals.
+  bool may_propose(const Request& request) const { return from_.proposer.may_propose(request); }
   /// Asks for proposals of the rows of the next step that may get some. Sets DraftRow::state, and lowers DraftRow::most.
   /// @param all_rows  the number of rows of the step
   void propose(Context& c, std::vector<DraftRow> rows, std::size_t all_rows);

@@ -27,6 +27,7 @@ class Completing : public std::enable_shared_from_this<Completing> {
   void start() {
     check_priority(r_.schedule, call_->admin);
     plan_ = plan_completion(r_, std::ssize(prompts_), *model_, service_.options());
+    if (!r_.prediction.empty()) set_prediction();
     if (r_.format == CompletionRequest::Format::text && (!r_.logprobs || model_->knows_bytes_of_tokens()))
       return settle();
     // Compiling a schema into masks, or scanning a vocabulary for one, may take seconds: no other request should wait.
@@ -34,6 +35,16 @@ class Completing : public std::enable_shared_from_this<Completing> {
   }
 
  private:
+  void set_prediction() {
+    const search::SpeculativeOptions& proposals = model_->loaded().engine.session.speculative;
+    const char* const why = !proposals.on() ? "this model cannot undo tokens, or the server is deterministic"
+                            : proposals.draft || proposals.heads ? "the model's draft proposes tokens"
+                            : !plan_.search.takes_proposals()    ? "several answers or a beam are searched"
+                                                                 : nullptr;
+    if (why) return call_->warnings.tell(fmt::format("prediction: has no effect, because {}", why));
+    prediction_ = model_->tokenizer().encode(r_.prediction, Side::target);
+  }
+
   // Completes the search plan, then begins.
   void settle() {
     search::SearchPlan s = plan_.search;
@@ -90,6 +101,7 @@ class Completing : public std::enable_shared_from_this<Completing> {
       auto work = std::make_shared<Work>();
       work->request = model_->continuation().request_for(prompts_[i].ids, i, plan_.lengths);
       check_format_fits(r_, plan_, *options_, work->request);
+      work->request.prediction = prediction_;
       for (std::size_t n = 0; n < rows_; ++n) {
         Choice& choice = choices_[i * rows_ + n];
         const std::vector<std::int32_t> before = search::end_of(work->request);
@@ -163,6 +175,7 @@ class Completing : public std::enable_shared_from_this<Completing> {
     try {
       if (outcome.error) std::rethrow_exception(outcome.error);
       if (outcome.hypotheses.empty()) throw HttpError(503, "the request waited too long", "server_error");
+      proposed_ += outcome.proposed, accepted_ += outcome.accepted;
       std::vector<search::Hypothesis>& list = outcome.hypotheses;
       const auto mean = [](const search::Hypothesis& h) {
         return h.log_prob / static_cast<double>(std::max<std::size_t>(1, h.tokens.size()));
@@ -200,10 +213,11 @@ class Completing : public std::enable_shared_from_this<Completing> {
     call_->out->finish();
   }
 
-  std::size_t tokens_made() const {
-    std::size_t made = 0;
-    for (const Choice& c : choices_) made += c.result.tokens.size();
-    return rows_ == 1 ? made * n_ : made;
+  CompletionForm::Tokens tokens() const {
+    std::int64_t made = 0;
+    for (const Choice& c : choices_) made += std::ssize(c.result.tokens);
+    return {
+        .made = rows_ == 1 ? made * static_cast<std::int64_t>(n_) : made, .proposed = proposed_, .accepted = accepted_};
   }
 
   // Called where no caller can handle an exception.
@@ -223,7 +237,7 @@ class Completing : public std::enable_shared_from_this<Completing> {
       choices.push_back(form_.choice(place, choices_[row_of(place)].result, choices_[row_of(place)].kept));
     Json json = form_.frame(false);
     json["choices"] = std::move(choices);
-    json["usage"] = form_.usage(tokens_made());
+    json["usage"] = form_.usage(tokens());
     call_->send(std::move(json));
   }
 
@@ -237,7 +251,7 @@ class Completing : public std::enable_shared_from_this<Completing> {
     if (r_.include_usage) {
       Json json = form_.frame(true);
       json["choices"] = Json::array();
-      json["usage"] = form_.usage(tokens_made());
+      json["usage"] = form_.usage(tokens());
       call_->warnings.put_into(json);
       event(json);
     }
@@ -256,6 +270,8 @@ class Completing : public std::enable_shared_from_this<Completing> {
   std::shared_ptr<const search::SearchPlan> options_;
   std::vector<Choice> choices_;  ///< prompt after prompt; each is written only by the thread that decodes its prompt
   std::size_t rows_ = 1;         ///< answers that are computed for each prompt
+  std::vector<std::int32_t> prediction_;
+  std::atomic<std::int64_t> proposed_ = 0, accepted_ = 0;  ///< tokens of speculative decoding
   std::atomic<std::size_t> left_ = 0;
   std::mutex mutex_;
   std::exception_ptr error_;

@@ -85,10 +85,14 @@ Json CompletionForm::choice(std::size_t place, const search::Generation& result,
   return json;
 }
 
-Json CompletionForm::usage(std::size_t made) const {
-  std::size_t read = 0;
-  for (const Prompt& p : prompts_) read += p.ids.size();
-  return {{"prompt_tokens", read}, {"completion_tokens", made}, {"total_tokens", read + made}};
+Json CompletionForm::usage(const Tokens& tokens) const {
+  std::int64_t read = 0;
+  for (const Prompt& p : prompts_) read += std::ssize(p.ids);
+  Json json{{"prompt_tokens", read}, {"completion_tokens", tokens.made}, {"total_tokens", read + tokens.made}};
+  if (!r_.prediction.empty())
+    json["completion_tokens_details"] = {{"accepted_prediction_tokens", tokens.accepted},
+                                         {"rejected_prediction_tokens", tokens.proposed - tokens.accepted}};
+  return json;
 }
 
 }  // namespace tril::serve

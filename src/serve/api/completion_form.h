@@ -46,8 +46,11 @@ class CompletionForm {
   Json chunk(std::size_t place, const AnswerPart& part) const;
   /// @param tokens  those of the answer, for log-probabilities
   Json choice(std::size_t place, const search::Generation& result, std::span<const ScoredToken> tokens) const;
-  /// @param made  number of tokens generated
-  Json usage(std::size_t made) const;
+  struct Tokens {
+    std::int64_t made = 0;                    ///< generated
+    std::int64_t proposed = 0, accepted = 0;  ///< of speculative decoding
+  };
+  Json usage(const Tokens& tokens) const;
 
  private:
   std::size_t prompt_of(std::size_t place) const { return place / static_cast<std::size_t>(r_.n); }

@@ -65,7 +65,6 @@ const std::vector<std::string>& harmless() {
                                               "store",
                                               "service_tier",
                                               "parallel_tool_calls",
-                                              "prediction",
                                               "safety_identifier",
                                               "prompt_cache_key",
                                               "prompt_cache_retention"};
@@ -86,13 +85,45 @@ void tell_not_obeyed(const Json& body, Warnings& warnings) {
 
 // Fields that other code reads.
 std::vector<std::string> others(bool chat) {
-  std::vector<std::string> names{"response_format", "logit_bias",         "stream_options", "suffix",
-                                 "tools",           "functions",          "tool_choice",    "function_call",
-                                 "audio",           "web_search_options", "modalities"};
+  std::vector<std::string> names{"response_format", "logit_bias", "prediction",         "stream_options",
+                                 "suffix",          "tools",      "functions",          "tool_choice",
+                                 "function_call",   "audio",      "web_search_options", "modalities"};
   names.push_back(chat ? "messages" : "prompt");
   names.insert(names.end(), harmless().begin(), harmless().end());
   names.insert(names.end(), not_obeyed().begin(), not_obeyed().end());
   return names;
+}
+
+// The text of a message or a prediction; nothing if it has none, which is allowed beside tool calls.
+std::optional<std::string> content_of(const Json& message, const char* field, const std::string& within,
+                                      Warnings& warnings) {
+  const auto given = message.find("content");
+  if (given == message.end() || given->is_null()) return std::nullopt;
+  if (given->is_string()) return given->get<std::string>();
+  if (!given->is_array()) throw field_error(field, "content must be a string or a list of parts");
+  std::string content;
+  for (std::size_t i = 0; i < given->size(); ++i) {
+    const Json& part = (*given)[i];
+    if (!part.is_object() || !part.contains("type") || part["type"] != "text" || !part.contains("text") ||
+        !part["text"].is_string())
+      throw field_error(field, "only text parts are supported");
+    warnings.check_keys(part, {"type", "text"}, fmt::format("{}content[{}].", within, i));
+    content += part["text"].get<std::string>();
+  }
+  return content;
+}
+
+// {"type": "content", "content": a text or its parts}
+void read_prediction(const Json& body, CompletionRequest& r, Warnings& warnings) {
+  const auto given = body.find("prediction");
+  if (given == body.end() || given->is_null()) return;
+  const HttpError wrong =
+      field_error("prediction", "expected {\"type\": \"content\", \"content\": a text, or a list of text parts}");
+  if (!given->is_object() || !given->contains("type") || (*given)["type"] != "content") throw wrong;
+  warnings.check_keys(*given, {"type", "content"}, "prediction.");
+  std::optional<std::string> content = content_of(*given, "prediction", "prediction.", warnings);
+  if (!content) throw wrong;
+  r.prediction = std::move(*content);
 }
 
 // {"include_usage": true}
@@ -176,6 +207,7 @@ CompletionRequest read_completion_request(const Json& body, bool chat, Warnings&
   r.chat = chat;
   refuse_unsupported(body);
   tell_not_obeyed(body, warnings);
+  read_prediction(body, r, warnings);
   read_stream_options(body, r, warnings);
   read_format(body, r, warnings);
   read_bias(body, r);
@@ -195,6 +227,11 @@ Json completion_schema(bool chat) {
                                              {"description",
                                               "format of the completion: text, json_object or json_schema; json_object "
                                               "may have a schema too. Properties come in the schema's order"}};
+  schema["properties"]["prediction"] = {{"type", "object"},
+                                        {"description",
+                                         "what the completion is likely to be, for example the text to edit: "
+                                         "{\"type\": \"content\", \"content\": TEXT}. Parts "
+                                         "that come true are generated faster; the completion is the same"}};
   schema["properties"]["logit_bias"] = {
       {"type", "object"},
       {"description", "maps token ids to what is added to their logits; -100 forbids a token: {\"5\": -100}"}};
@@ -266,24 +303,6 @@ std::vector<Prompt> prompts_of(const Json& body, const ServedModel& m) {
 
 namespace {
 
-// The text of a message; nothing if it has none, which is allowed beside tool calls.
-std::optional<std::string> content_of(const Json& message, const std::string& within, Warnings& warnings) {
-  const auto given = message.find("content");
-  if (given == message.end() || given->is_null()) return std::nullopt;
-  if (given->is_string()) return given->get<std::string>();
-  if (!given->is_array()) throw field_error("messages", "content must be a string or a list of parts");
-  std::string content;
-  for (std::size_t i = 0; i < given->size(); ++i) {
-    const Json& part = (*given)[i];
-    if (!part.is_object() || !part.contains("type") || part["type"] != "text" || !part.contains("text") ||
-        !part["text"].is_string())
-      throw field_error("messages", "only text parts are supported");
-    warnings.check_keys(part, {"type", "text"}, fmt::format("{}content[{}].", within, i));
-    content += part["text"].get<std::string>();
-  }
-  return content;
-}
-
 // OpenAI's clients send a call's arguments as JSON text; templates expect the object.
 void open_arguments(Json& calls) {
   if (!calls.is_array()) throw field_error("messages", "tool_calls: expected a list");
@@ -322,7 +341,7 @@ Json messages_of(const Json& body, Warnings& warnings) {
                          "reasoning", "thinking", "refusal", "annotations"},
                         within);
     if (one.contains("audio") && !one["audio"].is_null()) throw field_error("messages", "audio is not supported");
-    if (std::optional<std::string> content = content_of(one, within, warnings))
+    if (std::optional<std::string> content = content_of(one, "messages", within, warnings))
       one["content"] = std::move(*content);
     else if (!calls_something(one))
       throw field_error("messages", "each message must have a role and a content");

@@ -279,6 +279,30 @@ TEST_F(LanguageModel, AServerTakesProposals) {
   }
 }
 
+// Every server of a language model takes predictions, but for a deterministic one.
+TEST_F(LanguageModel, AServerTakesPredictions) {
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  json body{{"prompt", "the dog "}, {"temperature", 0}, {"max_tokens", 40}};
+  for (const bool deterministic : {false, true}) {
+    std::vector<std::string> args{"-m", "lm=" + model, "--threads", "1"};
+    if (deterministic) args.push_back("--deterministic");
+    const Ran served = serve(args, "model lm is ready", [&](std::uint16_t port) {
+      const auto answer = [&](const json& asked) {
+        return json::parse(Client(port).ask("POST", "/v1/completions", asked.dump()).body);
+      };
+      const std::string text = answer(body).at("choices")[0].at("text");
+      json asked = body;
+      asked["prediction"] = {{"type", "content"}, {"content", text}};
+      const json got = answer(asked);
+      EXPECT_EQ(got.at("choices")[0].at("text"), text);
+      const json& tokens = got.at("usage").at("completion_tokens_details");
+      EXPECT_EQ(tokens.at("accepted_prediction_tokens") > 0, !deterministic) << got;
+      EXPECT_EQ(got.contains("warnings"), deterministic) << got;
+    });
+    EXPECT_EQ(served.code, 0) << served.err;
+  }
+}
+
 TEST_F(LanguageModel, ProposalsThatHaveNoEffectAreRefused) {
   ASSERT_EQ(trained.code, 0) << trained.err;
   const auto refused = [&](std::vector<std::string> more, const std::string& why) {

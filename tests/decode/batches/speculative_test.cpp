@@ -404,7 +404,12 @@ TEST(Speculative, LookupProposesWhatFollowed) {
     std::vector<Ids> out;
     SearchPlan plan;
     plan.eos_ids = {11};
-    const DraftRow row{.tokens = text, .sentence = sentence, .most = most, .plan = std::make_shared<SearchPlan>(plan)};
+    const Request request;
+    const DraftRow row{.tokens = text,
+                       .sentence = sentence,
+                       .most = most,
+                       .request = &request,
+                       .plan = std::make_shared<SearchPlan>(plan)};
     lookup.propose(c, {{&row, 1}}, out);
     return out[0];
   };
@@ -418,6 +423,32 @@ TEST(Speculative, LookupProposesWhatFollowed) {
   EXPECT_EQ(proposed({59, 8, 9}, 0, 0), Ids{}) << "no room";
   lookup.remove(0);
   EXPECT_EQ(proposed({59, 8, 9}, 0, 5), Ids{}) << "the source is gone";
+}
+
+TEST(Speculative, LookupFollowsAPrediction) {
+  Lookup lookup(0);
+  Arena arena;
+  Context c(arena);
+  const Request request{.prefix = {50, 51}, .prediction = {1, 2, 3, 4, 2, 3, 5, 2, 3, 6}};
+  EXPECT_TRUE(lookup.may_propose(request));
+  EXPECT_FALSE(lookup.may_propose({.prefix = {50, 51}}));
+  const auto proposed = [&](const Ids& generated, std::int32_t most = 3) {
+    Ids text{59, 50, 51};
+    text.insert(text.end(), generated.begin(), generated.end());
+    const DraftRow row{.tokens = text, .most = most, .request = &request, .plan = std::make_shared<SearchPlan>()};
+    std::vector<Ids> out;
+    lookup.propose(c, {{&row, 1}}, out);
+    return out[0];
+  };
+  EXPECT_EQ(proposed({}), Ids{}) << "nothing to follow";
+  EXPECT_EQ(proposed({1}), (Ids{2, 3, 4}));
+  EXPECT_EQ(proposed({9}), Ids{}) << "it began otherwise";
+  EXPECT_EQ(proposed({9, 2, 3}), (Ids{4, 2, 3})) << "the first of equal places";
+  EXPECT_EQ(proposed({4, 2, 3}), (Ids{5, 2, 3})) << "the place that agrees with most tokens";
+  EXPECT_EQ(proposed({9, 5, 2, 3}, 9), (Ids{6})) << "up to its end";
+  EXPECT_EQ(proposed({1, 2, 9, 3}), Ids{}) << "one token is not enough after a difference";
+  EXPECT_EQ(proposed({3, 6}), Ids{}) << "nothing follows its end";
+  EXPECT_EQ(proposed({50, 51}), Ids{}) << "the prompt is not searched";
 }
 
 TEST(Speculative, Errors) {

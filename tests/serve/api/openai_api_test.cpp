@@ -258,6 +258,64 @@ TEST_F(Serving, PromptsThatBeginAlikeAreReadOnce) {
   EXPECT_NE(text.find("tril_prefix_cache_tokens{model=\"plays\"}"), std::string::npos);
 }
 
+// A prediction makes an answer no other: the usage says how many of its tokens came true.
+TEST_F(Serving, APredictionChangesNoAnswer) {
+  Loaded plays = writer;
+  plays.engine.session.speculative = {.predictions = true, .tokens = 8};
+  serve({}, translator, plays);
+  for (const bool chat : {false, true}) {
+    const std::string path = chat ? "/v1/chat/completions" : "/v1/completions";
+    const auto asked = [&](const Json& prediction, const Json& more = Json::object()) {
+      Json body{{"max_tokens", 60}, {"min_tokens", 60}, {"temperature", 0.8}, {"seed", 3}};
+      chat ? body["messages"] = {{{"role", "user"}, {"content", "ab"}}} : body["prompt"] = "ab";
+      body.update(more);
+      if (!prediction.is_null()) body["prediction"] = prediction;
+      return post(path, body);
+    };
+    const auto text_of = [&](const Json& got) {
+      const Json& choice = got["choices"][0];
+      return (chat ? choice["message"]["content"] : choice["text"]).get<std::string>();
+    };
+    const Json plain = asked(nullptr);
+    EXPECT_FALSE(plain["usage"].contains("completion_tokens_details"));
+    const std::string text = text_of(plain), half = text.substr(text.size() / 2);
+    for (const Json& content :
+         {Json(text), Json::array({{{"type", "text"}, {"text", text.substr(0, text.size() - half.size())}},
+                                   {{"type", "text"}, {"text", half}}})}) {
+      const Json got = asked({{"type", "content"}, {"content", content}});
+      EXPECT_EQ(text_of(got), text);
+      const Json& tokens = got["usage"]["completion_tokens_details"];
+      EXPECT_GE(tokens["accepted_prediction_tokens"], 40) << got;
+      EXPECT_FALSE(got.contains("warnings")) << got;
+    }
+    const Json wrong =
+        asked({{"type", "content"}, {"content", std::string(text.rbegin(), text.rend()) + text.substr(0, 20) + half}});
+    EXPECT_EQ(text_of(wrong), text);
+    EXPECT_GT(wrong["usage"]["completion_tokens_details"]["rejected_prediction_tokens"], 0) << wrong;
+    const Json several = asked({{"type", "content"}, {"content", text}}, {{"n", 2}});
+    EXPECT_EQ(several["usage"]["completion_tokens_details"]["accepted_prediction_tokens"], 0);
+    EXPECT_NE(several["warnings"].dump().find("prediction: has no effect, because several answers"), std::string::npos);
+
+    for (const Json& bad : {Json(text), Json(3), Json::object(), Json{{"type", "content"}},
+                            Json{{"type", "text"}, {"content", "a"}}, Json{{"type", "content"}, {"content", 3}},
+                            Json{{"type", "content"}, {"content", {{{"type", "image_url"}}}}}}) {
+      Json body{{"max_tokens", 3}, {"prediction", bad}};
+      chat ? body["messages"] = {{{"role", "user"}, {"content", "ab"}}} : body["prompt"] = "ab";
+      EXPECT_EQ(post(path, body, 400)["error"]["param"], "prediction") << bad;
+    }
+  }
+  EXPECT_GT(metric("tril_accepted_tokens_total{model=\"plays\"}"), 80);
+}
+
+// Where nothing can be proposed, it is told.
+TEST_F(Serving, APredictionWithoutEffectIsTold) {
+  serve();
+  const Json got =
+      post("/v1/completions",
+           {{"prompt", "ab"}, {"max_tokens", 5}, {"prediction", {{"type", "content"}, {"content", "abc"}}}});
+  EXPECT_NE(got["warnings"].dump().find("prediction: has no effect"), std::string::npos) << got;
+}
+
 TEST_F(Serving, TokensHaveBiases) {
   serve();
   const Json ids = post("/tokenize", {{"model", "plays"}, {"text", "a"}})["ids"];

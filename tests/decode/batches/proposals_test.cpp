@@ -1,0 +1,135 @@
+// What proposes tokens in a continuous batch changes no result: drafts, prompt lookup and predictions.
+#include <gtest/gtest.h>
+
+#include "decode/batches/session.h"
+#include "support/batch_jobs.h"
+
+namespace tril::search::testing {
+namespace {
+
+// Proposed tokens do not change any result, with any proposer. Sentence numbers are reused, and the draft reads texts in portions
+// too.
+TEST(ContinuousSession, ProposalsChangeNothing) {
+  const auto lm = gpt2(), other = gpt2(4, 100);
+  const auto translator = marian(nn::Precision::fp32);
+  for (const bool translates : {false, true}) {
+    const model::Model& m = translates ? static_cast<const model::Model&>(*translator) : *lm;
+    const std::vector<SpeculativeOptions> ways{{.draft = &m, .tokens = 5},
+                                               {.draft = translates ? &m : other.get(), .tokens = 3, .min_prob = 0.05f},
+                                               {.lookup = 2, .tokens = 4},
+                                               {.lookup = 3, .tokens = 8, .measured = true},
+                                               {.draft = &m, .tokens = 8, .measured = true}};
+    for (std::size_t way = 0; way < ways.size(); ++way)
+      for (const std::int32_t portion : {7, 512}) {
+        SCOPED_TRACE(fmt::format("{}, way {}, portion {}", m.family(), way, portion));
+        ContinuousSessionOptions options{.prompt_tokens = portion, .speculative = ways[way]};
+        if (way == 0) options.prefix_tokens = 64;
+        if (way == 1 && translates) options.cache.use = false;
+        if (way == 2) options.cache.kept = {.window = 40, .sinks = 4};
+        std::vector<Job> jobs = jobs_of(60, 12 + way, translates, translates ? 3 : 150);
+        for (Job& job : jobs) job.request.max_length *= 4;
+        const Speculation counts = compare(m, jobs, options, 6);
+        EXPECT_TRUE(ways[way].measured || counts.proposed > 50) << counts.proposed;
+        EXPECT_GT(counts.tokens, 100);
+        EXPECT_TRUE(way > 0 || counts.accepted > counts.proposed * 9 / 10) << "a model agrees with itself";
+      }
+  }
+}
+
+// A talk with a draft: the next turn begins with the last one's text, which neither model reads again.
+TEST(ContinuousSession, ATalkWithADraftGoesOn) {
+  Arena arena;
+  Context c(arena, kern::batch_invariant(kern::best()));
+  const auto m = gpt2(), draft = gpt2(4);
+  const Options plan = kinds()[0];
+  ContinuousSession open(c, *m, {.prefix_tokens = 400, .speculative = {.draft = draft.get(), .tokens = 4}});
+  ContinuousSession plain(c, *m, {});
+  std::vector<std::int32_t> text(40, 7);
+  for (int turn = 0; turn < 4; ++turn) {
+    const Request request{.start_id = start, .max_length = 40, .prefix = text};
+    std::vector<std::vector<std::int32_t>> answers;
+    for (ContinuousSession* const session : {&open, &plain}) {
+      session->join(std::vector<ContinuousSession::Arrival>{{.sentence = 0, .request = request, .options = plan}});
+      std::size_t remembered = 0;
+      while (!session->empty()) {
+        session->step();
+        remembered += session->last().remembered;
+      }
+      EXPECT_TRUE(session != &open || turn == 0 || remembered + 40 >= text.size()) << turn << " " << remembered;
+      const std::vector<ContinuousBatch::Ended> ended = session->take_ended();
+      ASSERT_EQ(ended.size(), 1u);
+      ASSERT_FALSE(ended[0].error);
+      answers.push_back(ended[0].hypotheses[0].tokens);
+    }
+    EXPECT_EQ(answers[0], answers[1]) << turn;
+    text.insert(text.end(), answers[0].begin(), answers[0].end());
+  }
+  EXPECT_GT(open.speculation().proposed, 50);
+}
+
+// Decodes one request alone; its hypothesis, and the counts of its proposals.
+ContinuousBatch::Ended ended_of(ContinuousSession& session, const Request& request, const Options& plan) {
+  session.join(std::vector<ContinuousSession::Arrival>{{.sentence = 0, .request = request, .options = plan}});
+  while (!session.empty()) session.step();
+  std::vector<ContinuousBatch::Ended> ended = session.take_ended();
+  EXPECT_EQ(ended.size(), 1u);
+  EXPECT_FALSE(ended[0].error);
+  return std::move(ended[0]);
+}
+
+// A prediction makes decoding faster where it is right. Right, changed in the middle or wrong, it changes no result.
+TEST(ContinuousSession, PredictionsChangeNothing) {
+  Arena arena;
+  Context c(arena, kern::batch_invariant(kern::best()));
+  const auto m = gpt2();
+  for (const Options& plan : {kinds()[0], kinds()[5], kinds()[6]}) {
+    ContinuousSession plain(c, *m, {}), open(c, *m, {.speculative = {.predictions = true, .tokens = 6}});
+    Request request{.start_id = start, .min_length = 60, .max_length = 60, .prefix = {5, 6, 7}};
+    const std::vector<std::int32_t> text = ended_of(plain, request, plan).hypotheses[0].tokens;
+    EXPECT_EQ(ended_of(open, request, plan).hypotheses[0].tokens, text);
+    EXPECT_EQ(open.speculation().rows, 0) << "a request without a prediction is decoded as ever";
+
+    request.prediction = text;
+    const ContinuousBatch::Ended right = ended_of(open, request, plan);
+    EXPECT_EQ(right.hypotheses[0].tokens, text);
+    EXPECT_EQ(right.accepted, right.proposed);
+    EXPECT_LE(open.speculation().rows, 60 / 7 + 2) << "seven tokens a step";
+
+    request.prediction.insert(request.prediction.begin() + 30, {3, 4, 3});
+    request.prediction.erase(request.prediction.begin() + 10, request.prediction.begin() + 14);
+    const ContinuousBatch::Ended edited = ended_of(open, request, plan);
+    EXPECT_EQ(edited.hypotheses[0].tokens, text);
+    EXPECT_GT(edited.accepted, 20);
+    EXPECT_LT(edited.accepted, edited.proposed);
+
+    request.prediction = {3, 4, 5, 3, 4, 5};
+    EXPECT_EQ(ended_of(open, request, plan).hypotheses[0].tokens, text);
+  }
+}
+
+// Requests with and without predictions, and searches that take none, in one batch; with prompt lookup as well.
+TEST(ContinuousSession, PredictionsOfSomeAreBesideOthers) {
+  const auto m = gpt2();
+  for (const SpeculativeOptions& way : {SpeculativeOptions{.predictions = true, .tokens = 4},
+                                        {.lookup = 2, .tokens = 5},
+                                        {.predictions = true, .tokens = 9, .measured = true}}) {
+    std::vector<Job> jobs = jobs_of(60, 21, false, 60);
+    Arena arena;
+    Context c(arena, kern::batch_invariant(kern::best()));
+    Session alone(c, *m);
+    RandomSequence random(4, 4);
+    for (Job& job : jobs) {
+      job.request.max_length *= 3;
+      if (random.below(3) == 0) continue;
+      job.request.prediction = alone.decode({}, {&job.request, 1}, *job.options)[0][0].tokens;
+      for (std::int32_t& token : job.request.prediction)
+        if (random.below(8) == 0) token = 3;
+    }
+    const Speculation counts = compare(*m, jobs, {.prompt_tokens = 9, .speculative = way}, 8);
+    EXPECT_TRUE(way.measured || (counts.accepted > 50 && counts.accepted < counts.proposed))
+        << counts.accepted << " of " << counts.proposed;
+  }
+}
+
+}  // namespace
+}  // namespace tril::search::testing
