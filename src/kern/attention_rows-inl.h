@@ -40,23 +40,23 @@ HWY_INLINE Vec load_floats(const std::int8_t* p, std::size_t n) {
 /// float once for all.
 constexpr std::size_t kMostShared = hn::MaxLanes(Floats()) >= 16 ? 4 : 2;  // limited by the number of registers
 
-/// Prefetches rows [j, j + count) of n and the rows kAhead after them: at the beginning both, later only the latter.
+/// Prefetches the rows kAhead after rows [j, j + count), if RowAt knows where they are.
 constexpr std::size_t kAhead = 32;
 template <class RowAt>
-HWY_INLINE void ask_ahead(const RowAt& row, std::size_t j, std::size_t count, std::size_t n) {
+HWY_INLINE void ask_ahead(const RowAt& row, std::size_t j, std::size_t count) {
   if constexpr (requires { row.ask_for(j); })
-    for (std::size_t i = j == 0 ? 0 : j + kAhead; i < smaller(j + kAhead + count, n); ++i) row.ask_for(i);
+    for (std::size_t i = j + kAhead; i < j + kAhead + count; ++i) row.ask_for(i);
 }
 
-/// s[i n + j] = scale * (q_i . key(j)) for j < n and kShared queries q_i, d_k apart
+/// s[i stride + j] = scale * (q_i . key(j)) for j < n and kShared queries q_i, d_k apart; for one query any stride
 template <std::size_t kShared = 1, class KeyAt>
 HWY_INLINE void dot_rows(const float* HWY_RESTRICT q, std::size_t d_k, const KeyAt& key, std::size_t n, float scale,
-                         float* HWY_RESTRICT s) {
+                         float* HWY_RESTRICT s, std::size_t stride = 0) {
   const Floats d;
   const hn::Full128<float> d4;
   const std::size_t lanes = hn::Lanes(d);
   for (std::size_t j = 0; j < n; j += 4) {
-    ask_ahead(key, j, 4, n);
+    ask_ahead(key, j, 4);
     const auto *k0 = key(j), *k1 = j + 1 < n ? key(j + 1) : k0, *k2 = j + 2 < n ? key(j + 2) : k0,
                *k3 = j + 3 < n ? key(j + 3) : k0;
     Vec sums[kShared][4];
@@ -81,20 +81,28 @@ HWY_INLINE void dot_rows(const float* HWY_RESTRICT q, std::size_t d_k, const Key
       const auto four =
           hn::Mul(reduce4(sums[i][0], sums[i][1], sums[i][2], sums[i][3], AddLanes()), hn::Set(d4, scale));
       if (j + 4 <= n) {
-        hn::StoreU(four, d4, s + i * n + j);
+        hn::StoreU(four, d4, s + i * stride + j);
       } else {
-        StorePart(four, d4, s + i * n + j, n - j);
+        StorePart(four, d4, s + i * stride + j, n - j);
       }
     }
   }
 }
 
+/// The sums of n rows, scales[i] * sum of weights[i stride + j] row(j) over j < n.
+struct WeightedSums {
+  const float* weights;
+  std::size_t stride, n;
+  const float* scales;
+  float* y;  ///< contiguous rows of `cols` values
+  std::size_t cols;
+  bool adds = false;  ///< to y; otherwise replaces it
+};
+
 /// kVecs vectors of the sums. Each is split into kWays partial sums over every kWays-th row, so that additions do
 /// not wait for each other.
 template <std::size_t kShared, std::size_t kVecs, std::size_t kWays, bool kTail, class RowAt>
-HWY_INLINE void sum_columns(const float* HWY_RESTRICT weights, const RowAt& row, std::size_t n, std::size_t cols,
-                            std::size_t column, const float* HWY_RESTRICT scales, float* HWY_RESTRICT y,
-                            std::size_t tail) {
+HWY_INLINE void sum_columns(const WeightedSums& s, const RowAt& row, std::size_t column, std::size_t tail = 0) {
   const Floats d;
   const std::size_t lanes = hn::Lanes(d);
   Vec sum[kWays][kShared][kVecs];
@@ -107,52 +115,52 @@ HWY_INLINE void sum_columns(const float* HWY_RESTRICT weights, const RowAt& row,
     for (std::size_t v = 0; v < kVecs; ++v)
       r[v] = kTail && v + 1 == kVecs ? load_floats(from + v * lanes, tail) : load_floats(from + v * lanes);
     for (std::size_t i = 0; i < kShared; ++i) {
-      const Vec x = hn::Set(d, weights[i * n + j]);
+      const Vec x = hn::Set(d, s.weights[i * s.stride + j]);
       for (std::size_t v = 0; v < kVecs; ++v) sum[w][i][v] = hn::MulAdd(x, r[v], sum[w][i][v]);
     }
   };
   std::size_t j = 0;
-  for (; j + kWays <= n; j += kWays) {
-    if (column == 0) ask_ahead(row, j, kWays, n);
+  for (; j + kWays <= s.n; j += kWays) {
+    if (column == 0) ask_ahead(row, j, kWays);
     for (std::size_t w = 0; w < kWays; ++w) add(w, j + w);
   }
-  for (; j < n; ++j) add(0, j);
+  for (; j < s.n; ++j) add(0, j);
   for (std::size_t i = 0; i < kShared; ++i)
     for (std::size_t v = 0; v < kVecs; ++v) {
       Vec total = sum[0][i][v];
       for (std::size_t w = 1; w < kWays; ++w) total = hn::Add(total, sum[w][i][v]);
-      total = hn::Mul(total, hn::Set(d, scales[i]));
-      float* const to = y + i * cols + column + v * lanes;
+      total = hn::Mul(total, hn::Set(d, s.scales[i]));
+      float* const to = s.y + i * s.cols + column + v * lanes;
       if (kTail && v + 1 == kVecs) {
+        if (s.adds) total = hn::Add(total, LoadPart(d, to, tail));
         StorePart(total, d, to, tail);
       } else {
+        if (s.adds) total = hn::Add(total, hn::LoadU(d, to));
         hn::StoreU(total, d, to);
       }
     }
 }
 
-/// y_i = scales[i] * sum of weights[i n + j] row(j) over j < n, for kShared contiguous rows y_i of `cols` values.
-/// The order of a sum does not depend on what else shares the pass.
+/// For kShared rows of weights. The order of a sum does not depend on what else shares the pass.
 template <std::size_t kShared, class RowAt>
-HWY_INLINE void weighted_sums(const float* weights, const RowAt& row, std::size_t n, std::size_t cols,
-                              const float* scales, float* y) {
+HWY_INLINE void weighted_sums(const WeightedSums& s, const RowAt& row) {
   const std::size_t lanes = hn::Lanes(Floats());
   std::size_t c = 0;
-  for (; c + 4 * lanes <= cols; c += 4 * lanes) {
+  for (; c + 4 * lanes <= s.cols; c += 4 * lanes) {
     if constexpr (kShared == 1) {
-      sum_columns<1, 4, 2, false>(weights, row, n, cols, c, scales, y, 0);
+      sum_columns<1, 4, 2, false>(s, row, c);
     } else {
-      sum_columns<kShared, 2, 2, false>(weights, row, n, cols, c, scales, y, 0);
-      sum_columns<kShared, 2, 2, false>(weights, row, n, cols, c + 2 * lanes, scales, y, 0);
+      sum_columns<kShared, 2, 2, false>(s, row, c);
+      sum_columns<kShared, 2, 2, false>(s, row, c + 2 * lanes);
     }
   }
   for (std::size_t i = 0; i < kShared; ++i) {
-    const float* const w = weights + i * n;
-    float* const to = y + i * cols;
+    WeightedSums one = s;
+    one.weights += i * s.stride, one.scales += i, one.y += i * s.cols;
     std::size_t k = c;
-    for (; k + 2 * lanes <= cols; k += 2 * lanes) sum_columns<1, 2, 4, false>(w, row, n, cols, k, scales + i, to, 0);
-    for (; k + lanes <= cols; k += lanes) sum_columns<1, 1, 4, false>(w, row, n, cols, k, scales + i, to, 0);
-    if (k < cols) sum_columns<1, 1, 4, true>(w, row, n, cols, k, scales + i, to, cols - k);
+    for (; k + 2 * lanes <= s.cols; k += 2 * lanes) sum_columns<1, 2, 4, false>(one, row, k);
+    for (; k + lanes <= s.cols; k += lanes) sum_columns<1, 1, 4, false>(one, row, k);
+    if (k < s.cols) sum_columns<1, 1, 4, true>(one, row, k, s.cols - k);
   }
 }
 
@@ -160,7 +168,7 @@ HWY_INLINE void weighted_sums(const float* weights, const RowAt& row, std::size_
 template <class RowAt>
 HWY_INLINE void weighted_sum(const float* weights, const RowAt& row, std::size_t n, std::size_t cols, float scale,
                              float* y) {
-  weighted_sums<1>(weights, row, n, cols, &scale, y);
+  weighted_sums<1>({.weights = weights, .stride = n, .n = n, .scales = &scale, .y = y, .cols = cols}, row);
 }
 
 /// s = exp(s - max); returns 1 / (sum + exp(sink - max)), for n > 0 scores.

@@ -34,14 +34,16 @@ namespace {
 
 constexpr std::size_t kFew = 3;  // the most queries of a row that are computed one by one
 
+/// The keys or values of one head.
 template <class T>
 struct RowsInSlots {
   const T* base;
   const std::int32_t* slots;
-  std::size_t stride, cols;
+  std::size_t count, stride, cols;
   HWY_INLINE const T* operator()(std::size_t j) const { return base + as_size(slots[j]) * stride; }
-  /// The rows of one head are far apart, and only the list of slots tells where the next ones are.
+  /// The rows are far apart, and only the list of slots tells where the next ones are.
   HWY_INLINE void ask_for(std::size_t j) const {
+    if (j >= count) return;
     const auto* const row = reinterpret_cast<const char*>((*this)(j));
     for (std::size_t i = 0; i < cols * sizeof(T); i += 64) __builtin_prefetch(row + i);
   }
@@ -106,8 +108,12 @@ HWY_INLINE void for_shared_heads(std::size_t heads, std::size_t group, const F& 
   }
 }
 
+/// The keys that all heads read before the next ones. Their values lie side by side, so lines that one head fetches are still in a
+/// cache when another head needs them.
+constexpr std::size_t kKeysAtOnce = 64;
+
 /// One query of a row, at the position before sight.end; it sees the keys in slots[0], slots[1], ... Size of
-/// `scores`: this number of keys times the heads, plus once this number for the scales of 8 bits
+/// `scores`: this number of keys times the heads, plus once this number for the scales of 8 bits, plus the heads
 template <class T>
 void attend_one(const CachedAttention& a, const T* keys, const T* values, const float* q, const std::int32_t* slots,
                 const Sight& sight, float* y, float* scores) {
@@ -116,14 +122,27 @@ void attend_one(const CachedAttention& a, const T* keys, const T* values, const 
     for (std::size_t c = 0; c < a.heads * a.d_v; ++c) y[c] = 0;
     return;
   }
-  float* const list = scores + a.heads * n;
+  float *const list = scores + a.heads * n, *const factors = list + n;
+  const auto keys_from = [&](std::size_t h, std::size_t j) HWY_ATTR {
+    return RowsInSlots<T>{keys + h / group * a.d_k, slots + j, n - j, a.k_stride, a.d_k};
+  };
+  const auto values_from = [&](std::size_t h, std::size_t j) HWY_ATTR {
+    return RowsInSlots<T>{values + h / group * a.d_v, slots + j, n - j, a.v_stride, a.d_v};
+  };
+  const auto ask_for_first = [&](const auto& rows_from) HWY_ATTR {
+    for (std::size_t h = 0; h < a.heads; h += group)
+      for (std::size_t j = 0; j < smaller(n, kAhead); ++j) rows_from(h, 0).ask_for(j);
+  };
   // Each stage runs for all heads before the next: heads are independent, so their latencies overlap.
-  for_shared_heads(a.heads, group, [&](auto shared, std::size_t h) HWY_ATTR {
-    float* const s = scores + h * n;
-    dot_rows<shared>(q + h * a.d_k, a.d_k, RowsInSlots<T>{keys + h / group * a.d_k, slots, a.k_stride, a.d_k}, n,
-                     a.scale, s);
-    if (a.k_scales) times_scales(s, shared, a.k_scales + h / group, slots, a.scale_stride, n, list);
-  });
+  ask_for_first(keys_from);
+  for (std::size_t j = 0; j < n; j += kKeysAtOnce)
+    for_shared_heads(a.heads, group, [&](auto shared, std::size_t h) HWY_ATTR {
+      dot_rows<shared>(q + h * a.d_k, a.d_k, keys_from(h, j), smaller(kKeysAtOnce, n - j), a.scale, scores + h * n + j,
+                       n);
+    });
+  if (a.k_scales)
+    for (std::size_t h = 0; h < a.heads; h += group)
+      times_scales(scores + h * n, group, a.k_scales + h / group, slots, a.scale_stride, n, list);
   for (std::size_t h = 0; h < a.heads; ++h) {
     if (a.softcap > 0) cap_scores(a.softcap, n, scores + h * n);
     if (a.bias) {
@@ -132,14 +151,22 @@ void attend_one(const CachedAttention& a, const T* keys, const T* values, const 
       add_bias(bias + sight.begin, sight.end - sight.begin, scores + h * n + sight.sinks);
     }
   }
-  for_shared_heads(a.heads, group, [&](auto shared, std::size_t h) HWY_ATTR {
-    float* const s = scores + h * n;
-    float scales[shared];
-    for (std::size_t i = 0; i < shared; ++i) scales[i] = exponentiate(s + i * n, n, sink_of(a, h + i));
-    if (a.v_scales) times_scales(s, shared, a.v_scales + h / group, slots, a.scale_stride, n, list);
-    weighted_sums<shared>(s, RowsInSlots<T>{values + h / group * a.d_v, slots, a.v_stride, a.d_v}, n, a.d_v, scales,
-                          y + h * a.d_v);
-  });
+  ask_for_first(values_from);
+  for (std::size_t h = 0; h < a.heads; ++h) factors[h] = exponentiate(scores + h * n, n, sink_of(a, h));
+  if (a.v_scales)
+    for (std::size_t h = 0; h < a.heads; h += group)
+      times_scales(scores + h * n, group, a.v_scales + h / group, slots, a.scale_stride, n, list);
+  for (std::size_t j = 0; j < n; j += kKeysAtOnce)
+    for_shared_heads(a.heads, group, [&](auto shared, std::size_t h) HWY_ATTR {
+      weighted_sums<shared>({.weights = scores + h * n + j,
+                             .stride = n,
+                             .n = smaller(kKeysAtOnce, n - j),
+                             .scales = factors + h,
+                             .y = y + h * a.d_v,
+                             .cols = a.d_v,
+                             .adds = j > 0},
+                            values_from(h, j));
+    });
 }
 
 template <class T>
@@ -343,8 +370,8 @@ std::size_t scratch_of_rows(const CachedAttention& a) {
   std::size_t most = 0;
   for (std::size_t row = 0; row < a.num_rows; ++row) {
     const std::size_t count = queries_of(a, row);
-    most =
-        larger(most, count <= kFew ? (a.heads + 2) * most_keys(a, row) : TileWork::need(a, count) + Products::need(a));
+    most = larger(most, count <= kFew ? (a.heads + 2) * most_keys(a, row) + a.heads
+                                      : TileWork::need(a, count) + Products::need(a));
   }
   return most;
 }
