@@ -5,8 +5,8 @@ prompt, whose answers repeat parts of it, and stories, which repeat little. Need
     python bench/serve/proposals.py MODEL --tril build/tril [--clients 1 4] [--rounds 2] -- --prompt-lookup 3
     python bench/serve/proposals.py MODEL --tril build/tril --predictions
 
-Options after -- are passed to `tril serve`. The server runs with and without them in turn; answers are greedy. With --predictions,
-requests for edits have the text to edit as their `prediction`. The texts are
+Options after -- are passed to `tril serve`; with --predictions, requests for edits have the text to edit as their `prediction`. A server
+that gets neither runs in turn with one that does; answers are greedy. Kinds of work that nothing is proposed for are left out. The texts are
 this project's own pages and sources. Prints for each kind of work and number of clients: tokens per second without and with
 proposals (the best of the rounds), their ratio, the accepted share, and how many answers are the same.
 """
@@ -87,6 +87,8 @@ def measure(a, options, predictions):
             except SystemExit:
                 time.sleep(0.2)
         for kind, requests in tasks(a.tasks).items():
+            if not a.options and not any(prediction for _, prediction in requests):
+                continue
             for clients in a.clients:
                 before, begun = counts(port), time.monotonic()
                 with concurrent.futures.ThreadPoolExecutor(clients) as pool:

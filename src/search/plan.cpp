@@ -108,6 +108,8 @@ void check_request(const Request& request, const SearchPlan& options, std::int64
     check(!options.constraint, "constraint", "cannot be combined with a forced first token (forced {})",
           request.forced_first);
   }
+  if (request.prediction)
+    for (const std::int32_t id : *request.prediction) check_id(id, vocab_size, "prediction");
   check(request.phrases.empty() || options.has_beam(), "phrases", "need beam search, but the beam size is {}",
         options.beam_size);
   for (const auto& phrase : request.phrases)

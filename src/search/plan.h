@@ -123,9 +123,9 @@ struct Request {
   std::int32_t forced_first = -1;
   /// The encoder's tokens, for SearchPlan::encoder_no_repeat_ngram. Empty: the start token and the prefix are used.
   std::vector<std::int32_t> source = {};
-  /// What is likely to be generated, for example the text that is to be edited. It makes decoding faster (prompt_lookup.h), and the
-  /// result is the same.
-  std::vector<std::int32_t> prediction = {};
+  /// What is likely to be generated, for example the text that is to be edited; may be null. It makes decoding faster
+  /// (prompt_lookup.h), and the result is the same up to rounding. Requests can share it.
+  std::shared_ptr<const std::vector<std::int32_t>> prediction = {};
   std::int32_t adapter = -1;           ///< the model's adapter to use (nn/adapters.h); -1: the model's default
   SearchObserver* observer = nullptr;  ///< sees what the search decides (search_observer.h); may be null
 };

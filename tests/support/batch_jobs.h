@@ -4,12 +4,16 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "base/rng.h"
 #include "decode/batches/continuous_session.h"
+#include "decode/batches/session.h"
 #include "kern/batch_invariant.h"
 #include "model/families/gpt2.h"
 #include "model/families/marian.h"

@@ -93,7 +93,8 @@ ModelSetOptions proposals_of(const ServeOptions& o, const std::string& name) {
   return own;
 }
 
-// The maximum number of tokens of a request's prediction that are proposed at a time. Most of an edited text is as before.
+// The maximum number of tokens of a request's prediction that are proposed at a time: more than of drafts, because long parts of an
+// edited text stay as they were.
 constexpr std::int32_t most_of_prediction = 16;
 
 // Loads what proposes tokens for this model. Drafts count as a part of the model's memory.

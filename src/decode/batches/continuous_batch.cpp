@@ -92,7 +92,7 @@ std::vector<ContinuousBatch::Ended> ContinuousBatch::take_ended() {
 
 // Reports the sentence's result, and returns its search to the group for reuse.
 void ContinuousBatch::end(Sentence& s, std::exception_ptr error) {
-  Ended e{.sentence = s.number, .error = std::move(error), .proposed = s.proposed, .accepted = s.accepted};
+  Ended e{.sentence = s.number, .error = std::move(error), .proposals = s.proposals};
   if (!e.error) e.hypotheses = s.search->hypotheses();
   if (e.hypotheses.size() == 1 && !s.group->options->has_beam() && s.is_answered()) {
     // The next turn of a conversation begins with this text.
@@ -394,7 +394,8 @@ void ContinuousBatch::advance(Sentence& s, Found& found, std::size_t first, std:
     }
     if (may_get_proposals(s)) {
       s.wrong = static_cast<std::int32_t>(known + most - s.agreed);
-      s.proposed += static_cast<std::int64_t>(most), s.accepted += static_cast<std::int64_t>(s.agreed - known);
+      s.proposals.proposed += static_cast<std::int64_t>(most);
+      s.proposals.accepted += static_cast<std::int64_t>(s.agreed - known);
       options_.speculator->accept({.sentence = s.number,
                                    .row = s.drafted,
                                    .proposals = static_cast<std::int32_t>(s.agreed - known),

@@ -59,7 +59,7 @@ class ContinuousBatch {
     std::int32_t sentence = 0;
     std::vector<Hypothesis> hypotheses;  ///< best first, or in the samples' order
     std::exception_ptr error;  ///< an error of this sentence's search, for example NaN scores; then no hypotheses
-    std::int64_t proposed = 0, accepted = 0;  ///< tokens of speculative decoding
+    ProposalCounts proposals;
   };
   /// The sentences that have ended since the last call: finished, out of time or cut.
   std::vector<Ended> take_ended();
@@ -85,11 +85,11 @@ class ContinuousBatch {
     std::int32_t portion = 0;                                       ///< prompt tokens to read in the current step
     Clock::time_point begun = {};
     // Of a sentence that may get proposals:
-    std::vector<std::int32_t> text = {};      ///< its tokens, then the proposals of the current step
-    std::int32_t drafted = -1;                ///< its row of Speculator::propose() in the current step; -1: none
-    std::int32_t wrong = 0;                   ///< proposals at the end of `row` that were rejected
-    std::size_t agreed = 0;                   ///< tokens of `row` that are those of the sentence
-    std::int64_t proposed = 0, accepted = 0;  ///< tokens so far
+    std::vector<std::int32_t> text = {};  ///< its tokens, then the proposals of the current step
+    std::int32_t drafted = -1;            ///< its row of Speculator::propose() in the current step; -1: none
+    std::int32_t wrong = 0;               ///< proposals at the end of `row` that were rejected
+    std::size_t agreed = 0;               ///< tokens of `row` that are those of the sentence
+    ProposalCounts proposals = {};
   };
   Group& group_of(std::shared_ptr<const SearchPlan> options);
   void order();

@@ -1,7 +1,6 @@
 #include "decode/batches/prompt_lookup.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "base/as_size.h"
 #include "base/element.h"
@@ -24,19 +23,6 @@ std::int64_t common_end(std::span<const std::int32_t> a, std::span<const std::in
   return n;
 }
 
-// The position in a prediction that continues what has been generated; nothing if no place agrees with its end.
-std::optional<std::ptrdiff_t> place_in(std::span<const std::int32_t> prediction,
-                                       std::span<const std::int32_t> generated) {
-  constexpr std::int64_t least = 2, most = 32;
-  std::int64_t best = generated.size() <= 1 ? 0 : least - 1;
-  std::optional<std::ptrdiff_t> place;
-  for (std::ptrdiff_t at = 1; at < std::ssize(prediction) && best < most; ++at) {
-    const std::int64_t agreed = common_end(prediction.first(as_size(at)), generated, most);
-    if (agreed > best) best = agreed, place = at;
-  }
-  return place;
-}
-
 // At most `most` tokens from position `at`, up to the first that ends a text: nothing could be accepted after it.
 std::span<const std::int32_t> proposal(std::span<const std::int32_t> text, std::ptrdiff_t at, std::int32_t most,
                                        std::span<const std::int32_t> ends) {
@@ -52,13 +38,37 @@ void Lookup::add(std::span<const std::int32_t> sentences, std::span<const std::v
   for (std::size_t i = 0; i < sources.size(); ++i) sources_[sentences[i]] = sources[i];
 }
 
+// What follows the place of the row's prediction that agrees with most of the last generated tokens; nothing if no place agrees with
+// enough of them. A text that goes on as predicted needs no search. Of equal places, the first one after the last place counts.
+std::span<const std::int32_t> Lookup::predicted(const DraftRow& row) {
+  constexpr std::int64_t least = 2, most = 32;  // tokens that must agree, and that are compared
+  const std::span<const std::int32_t> prediction = *row.request->prediction;
+  const std::span<const std::int32_t> generated = row.tokens.subspan(1 + row.request->prefix.size());
+  const std::ptrdiff_t size = std::ssize(prediction), made = std::ssize(generated);
+  Place& place = places_[row.sentence];
+  if (made == 0) return {};
+  const auto agreed = [&](std::ptrdiff_t at) { return common_end(prediction.first(as_size(at)), generated, most); };
+  const std::int64_t all = std::min(most, made);
+  std::int64_t best = made <= 1 ? 0 : least - 1;
+  std::ptrdiff_t found = -1;
+  if (const std::ptrdiff_t next = place.at + made - place.generated; next > 0 && next < size && agreed(next) == all)
+    best = all, found = next;
+  for (std::ptrdiff_t i = 0; i < size && best < all; ++i) {
+    const std::ptrdiff_t at = (place.at + i) % size;
+    if (const std::int64_t here = agreed(at); here > best) best = here, found = at;
+  }
+  if (found < 0) return {};
+  place = {found, made};
+  return prediction.subspan(as_size(found));
+}
+
 void Lookup::propose(Context&, const Drafts& drafts, std::vector<std::vector<std::int32_t>>& proposals) {
   proposals.assign(drafts.rows.size(), {});
   for (std::size_t r = 0; r < drafts.rows.size(); ++r) {
     const DraftRow& row = drafts.rows[r];
-    const std::vector<std::int32_t>& prediction = row.request->prediction;
-    if (const auto at = place_in(prediction, row.tokens.subspan(1 + row.request->prefix.size()))) {
-      const auto found = proposal(prediction, *at, row.most, row.plan->eos_ids);
+    if (row.most <= 0) continue;
+    if (row.request->prediction) {
+      const auto found = proposal(predicted(row), 0, row.most, row.plan->eos_ids);
       proposals[r].assign(found.begin(), found.end());
     }
     const auto own = sources_.find(row.sentence);
@@ -67,7 +77,7 @@ void Lookup::propose(Context&, const Drafts& drafts, std::vector<std::vector<std
     const std::span<const std::int32_t> before =
         row.tokens.first(row.tokens.size() - 1);  // the n-gram itself does not count
     const std::int64_t longest = std::min<std::int64_t>(ngram_, std::ssize(row.tokens));
-    for (std::int64_t n = longest; n > 0 && proposals[r].empty() && row.most > 0; --n) {
+    for (std::int64_t n = longest; n > 0 && proposals[r].empty(); --n) {
       const std::span<const std::int32_t> ngram = row.tokens.last(as_size(n));
       for (const auto& [searched, text] : {std::pair(before, row.tokens), std::pair(source, source)}) {
         const std::ptrdiff_t at = after_last(searched, ngram);

@@ -15,7 +15,7 @@ struct DraftRow {
   std::span<const std::int32_t> tokens;  ///< the start token, the prefix, and the generated tokens
   std::int32_t sentence = 0;             ///< the number of its sentence
   std::int32_t most = 0;                 ///< the maximum number of proposed tokens
-  const Request* request = nullptr;      ///< of its sentence
+  const Request* request = nullptr;      ///< of its sentence; Lookup needs it
   std::shared_ptr<const SearchPlan> plan = {};
   /// Which of Drafts::states its last token was chosen from; -1: none, for example because that token is of the prompt.
   std::int32_t state = -1;

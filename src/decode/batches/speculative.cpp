@@ -31,6 +31,8 @@ void check_options(const SpeculativeOptions& s, const model::Model& model) {
   if ((s.draft ? 1 : 0) + (s.heads ? 1 : 0) + (s.lookup > 0 ? 1 : 0) > 1)
     fail_usage("speculative decoding", "draft models, draft heads and prompt lookup each propose tokens",
                "choose one of them");
+  if (s.predictions && (s.draft || s.heads))
+    fail_usage("prediction", "cannot be combined with a draft model or draft heads", "leave one of them out");
   if (!s.heads) return;
   const nn::MedusaSizes& sizes = s.heads->sizes();
   check(sizes.d_model == model.d_model() && (sizes.own_vocab == 0 || sizes.own_vocab == model.vocab_size()),

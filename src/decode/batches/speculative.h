@@ -8,20 +8,26 @@
 
 namespace tril::search {
 
-/// Where proposed tokens come from. At most one of `draft`, `heads` and `lookup` is set; `lookup` reads predictions as well.
+/// Where proposed tokens come from. At most one of `draft`, `heads` and `lookup` is set.
 struct SpeculativeOptions {
   const model::Model* draft = nullptr;     ///< a small model; null: none
   const nn::MedusaHeads* heads = nullptr;  ///< of this model, at least `tokens`; null: none
   std::int32_t lookup = 0;                 ///< the longest n-gram of prompt lookup; 0: no lookup
-  bool predictions = false;                ///< for requests that have one (Request::prediction)
-  std::int32_t tokens = 4;                 ///< the maximum number of tokens proposed at a time
-  bool measured = false;                   ///< fewer or none where that is faster, by measurement (proposal_length.h)
-  float min_prob = 0;                      ///< the draft stops after a token that it finds less probable than this
+  /// Requests that have a prediction (Request::prediction) get proposals from it. `lookup` does this in any case; a draft or heads cannot.
+  bool predictions = false;
+  std::int32_t tokens = 4;  ///< the maximum number of tokens proposed at a time
+  bool measured = false;    ///< fewer or none where that is faster, by measurement (proposal_length.h)
+  float min_prob = 0;       ///< the draft stops after a token that it finds less probable than this
   bool on() const { return draft != nullptr || heads != nullptr || lookup > 0 || predictions; }
   /// The name of the field that asks for proposals, for errors.
   const char* field() const {
     return draft ? "draft_model" : heads ? "draft_heads" : lookup > 0 ? "prompt_lookup" : "prediction";
   }
+};
+
+/// Tokens that were proposed for one text, and those of them that the model chose too.
+struct ProposalCounts {
+  std::int64_t proposed = 0, accepted = 0;
 };
 
 /// Counts of speculative decoding.

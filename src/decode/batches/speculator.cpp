@@ -7,6 +7,13 @@
 
 namespace tril::search {
 
+namespace {
+
+// The maximum number of proposals in a step where their number is measured: each may need logits of the whole vocabulary.
+constexpr std::size_t most_measured = 256;
+
+}  // namespace
+
 void check_takes_proposals(const SearchPlan& o) {
   check(!o.has_beam() && o.n_best == 1, "speculative decoding",
         "needs greedy search or one sample, got a beam of {}, {} hypotheses, alternatives {}", o.beam_size, o.n_best,
@@ -29,7 +36,9 @@ void Speculator::propose(Context& c, std::vector<DraftRow> rows, std::size_t all
   length_ = 0, fresh_ = catches_up_ = false;
   if (rows_.empty()) return;
   const auto share = static_cast<double>(rows_.size()) / static_cast<double>(all_rows);
-  length_ = from_.length ? from_.length->next(all_rows, share) : from_.most;
+  length_ = from_.most;
+  if (from_.length)
+    length_ = std::min(from_.length->next(all_rows, share), static_cast<std::int32_t>(most_measured / rows_.size()));
   const bool drafts = length_ > 0 && from_.proposer.has_model();
   for (DraftRow& row : rows_) {
     Known& known = known_[row.sentence];

@@ -37,12 +37,14 @@ class Completing : public std::enable_shared_from_this<Completing> {
  private:
   void set_prediction() {
     const search::SpeculativeOptions& proposals = model_->loaded().engine.session.speculative;
-    const char* const why = !proposals.on() ? "this model cannot undo tokens, or the server is deterministic"
-                            : proposals.draft || proposals.heads ? "the model's draft proposes tokens"
-                            : !plan_.search.takes_proposals()    ? "several answers or a beam are searched"
-                                                                 : nullptr;
+    const char* const why = proposals.draft || proposals.heads      ? "the model has a draft, which proposes tokens"
+                            : model_->loaded().engine.deterministic ? "the server is deterministic"
+                            : !proposals.on()                       ? "models of this kind cannot undo tokens"
+                            : !plan_.search.takes_proposals()       ? "it needs greedy search or one sample"
+                                                                    : nullptr;
     if (why) return call_->warnings.tell(fmt::format("prediction: has no effect, because {}", why));
-    prediction_ = model_->tokenizer().encode(r_.prediction, Side::target);
+    prediction_ =
+        std::make_shared<const std::vector<std::int32_t>>(model_->tokenizer().encode(r_.prediction, Side::target));
   }
 
   // Completes the search plan, then begins.
@@ -175,7 +177,7 @@ class Completing : public std::enable_shared_from_this<Completing> {
     try {
       if (outcome.error) std::rethrow_exception(outcome.error);
       if (outcome.hypotheses.empty()) throw HttpError(503, "the request waited too long", "server_error");
-      proposed_ += outcome.proposed, accepted_ += outcome.accepted;
+      if (prediction_) proposed_ += outcome.proposals.proposed, accepted_ += outcome.proposals.accepted;
       std::vector<search::Hypothesis>& list = outcome.hypotheses;
       const auto mean = [](const search::Hypothesis& h) {
         return h.log_prob / static_cast<double>(std::max<std::size_t>(1, h.tokens.size()));
@@ -216,8 +218,8 @@ class Completing : public std::enable_shared_from_this<Completing> {
   CompletionForm::Tokens tokens() const {
     std::int64_t made = 0;
     for (const Choice& c : choices_) made += std::ssize(c.result.tokens);
-    return {
-        .made = rows_ == 1 ? made * static_cast<std::int64_t>(n_) : made, .proposed = proposed_, .accepted = accepted_};
+    // A greedy answer is made once, however often it is repeated.
+    return {.made = rows_ == 1 ? made * static_cast<std::int64_t>(n_) : made, .of_prediction = {proposed_, accepted_}};
   }
 
   // Called where no caller can handle an exception.
@@ -270,8 +272,8 @@ class Completing : public std::enable_shared_from_this<Completing> {
   std::shared_ptr<const search::SearchPlan> options_;
   std::vector<Choice> choices_;  ///< prompt after prompt; each is written only by the thread that decodes its prompt
   std::size_t rows_ = 1;         ///< answers that are computed for each prompt
-  std::vector<std::int32_t> prediction_;
-  std::atomic<std::int64_t> proposed_ = 0, accepted_ = 0;  ///< tokens of speculative decoding
+  std::shared_ptr<const std::vector<std::int32_t>> prediction_;  ///< null: there is none, or it has no effect
+  std::atomic<std::int64_t> proposed_ = 0, accepted_ = 0;        ///< tokens, if there is a prediction
   std::atomic<std::size_t> left_ = 0;
   std::mutex mutex_;
   std::exception_ptr error_;

@@ -90,8 +90,9 @@ Json CompletionForm::usage(const Tokens& tokens) const {
   for (const Prompt& p : prompts_) read += std::ssize(p.ids);
   Json json{{"prompt_tokens", read}, {"completion_tokens", tokens.made}, {"total_tokens", read + tokens.made}};
   if (!r_.prediction.empty())
-    json["completion_tokens_details"] = {{"accepted_prediction_tokens", tokens.accepted},
-                                         {"rejected_prediction_tokens", tokens.proposed - tokens.accepted}};
+    json["completion_tokens_details"] = {
+        {"accepted_prediction_tokens", tokens.of_prediction.accepted},
+        {"rejected_prediction_tokens", tokens.of_prediction.proposed - tokens.of_prediction.accepted}};
   return json;
 }
 

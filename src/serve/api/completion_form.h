@@ -47,8 +47,8 @@ class CompletionForm {
   /// @param tokens  those of the answer, for log-probabilities
   Json choice(std::size_t place, const search::Generation& result, std::span<const ScoredToken> tokens) const;
   struct Tokens {
-    std::int64_t made = 0;                    ///< generated
-    std::int64_t proposed = 0, accepted = 0;  ///< of speculative decoding
+    std::int64_t made = 0;  ///< generated
+    search::ProposalCounts of_prediction = {};
   };
   Json usage(const Tokens& tokens) const;
 

@@ -227,11 +227,11 @@ Json completion_schema(bool chat) {
                                              {"description",
                                               "format of the completion: text, json_object or json_schema; json_object "
                                               "may have a schema too. Properties come in the schema's order"}};
-  schema["properties"]["prediction"] = {{"type", "object"},
-                                        {"description",
-                                         "what the completion is likely to be, for example the text to edit: "
-                                         "{\"type\": \"content\", \"content\": TEXT}. Parts "
-                                         "that come true are generated faster; the completion is the same"}};
+  schema["properties"]["prediction"] = {
+      {"type", "object"},
+      {"description",
+       "what the completion is likely to be, for example the text to edit: {\"type\": \"content\", \"content\": TEXT}. "
+       "Parts of the completion that equal it are generated faster"}};
   schema["properties"]["logit_bias"] = {
       {"type", "object"},
       {"description", "maps token ids to what is added to their logits; -100 forbids a token: {\"5\": -100}"}};

@@ -388,8 +388,7 @@ void Engine::deliver(Worker& worker) {
   std::int64_t freed = 0;
   for (search::ContinuousBatch::Ended& e : ended) {
     Worker::Live& l = worker.live[static_cast<std::size_t>(e.sentence)];
-    Outcome outcome{
-        .hypotheses = std::move(e.hypotheses), .error = e.error, .proposed = e.proposed, .accepted = e.accepted};
+    Outcome outcome{.hypotheses = std::move(e.hypotheses), .error = e.error, .proposals = e.proposals};
     for (const search::Hypothesis& h : outcome.hypotheses) {
       outcome.new_tokens += std::ssize(h.tokens);
       outcome.stop_reason = h.stop_reason;

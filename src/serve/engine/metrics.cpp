@@ -124,7 +124,8 @@ std::string metrics_text(const std::vector<Models::Status>& models, const Server
          [](const ServedModel& m) { return m.statistics().source_tokens.value(); });
   number("new_tokens_total", "counter", "Tokens generated in all returned hypotheses.",
          [](const ServedModel& m) { return m.statistics().new_tokens.value(); });
-  number("proposed_tokens_total", "counter", "Tokens that a draft model, draft heads or prompt lookup proposed.",
+  number("proposed_tokens_total", "counter",
+         "Tokens that were proposed: by a draft model, draft heads, prompt lookup or predictions.",
          [](const ServedModel& m) { return m.statistics().proposed_tokens.value(); });
   number("accepted_tokens_total", "counter", "Proposed tokens that the model accepted.",
          [](const ServedModel& m) { return m.statistics().accepted_tokens.value(); });

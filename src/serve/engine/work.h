@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "decode/batches/decode.h"
+#include "decode/batches/speculative.h"
 
 namespace tril::serve {
 
@@ -27,8 +28,8 @@ struct Outcome {
   std::exception_ptr error;
   /// Of the hypotheses, or why it ended while it was waiting.
   search::StopReason stop_reason = search::StopReason::length;
-  std::int64_t new_tokens = 0;              ///< of all hypotheses
-  std::int64_t proposed = 0, accepted = 0;  ///< tokens of speculative decoding
+  std::int64_t new_tokens = 0;  ///< of all hypotheses
+  search::ProposalCounts proposals = {};
 };
 
 struct Work;

@@ -89,20 +89,25 @@ TEST(ContinuousSession, PredictionsChangeNothing) {
     EXPECT_EQ(ended_of(open, request, plan).hypotheses[0].tokens, text);
     EXPECT_EQ(open.speculation().rows, 0) << "a request without a prediction is decoded as ever";
 
-    request.prediction = text;
+    const auto predict = [&](std::vector<std::int32_t> tokens) {
+      request.prediction = std::make_shared<const std::vector<std::int32_t>>(std::move(tokens));
+    };
+    predict(text);
     const ContinuousBatch::Ended right = ended_of(open, request, plan);
     EXPECT_EQ(right.hypotheses[0].tokens, text);
-    EXPECT_EQ(right.accepted, right.proposed);
+    EXPECT_EQ(right.proposals.accepted, right.proposals.proposed);
     EXPECT_LE(open.speculation().rows, 60 / 7 + 2) << "seven tokens a step";
 
-    request.prediction.insert(request.prediction.begin() + 30, {3, 4, 3});
-    request.prediction.erase(request.prediction.begin() + 10, request.prediction.begin() + 14);
+    std::vector<std::int32_t> other = text;
+    other.insert(other.begin() + 30, {3, 4, 3});
+    other.erase(other.begin() + 10, other.begin() + 14);
+    predict(other);
     const ContinuousBatch::Ended edited = ended_of(open, request, plan);
     EXPECT_EQ(edited.hypotheses[0].tokens, text);
-    EXPECT_GT(edited.accepted, 20);
-    EXPECT_LT(edited.accepted, edited.proposed);
+    EXPECT_GT(edited.proposals.accepted, 20);
+    EXPECT_LT(edited.proposals.accepted, edited.proposals.proposed);
 
-    request.prediction = {3, 4, 5, 3, 4, 5};
+    predict({3, 4, 5, 3, 4, 5});
     EXPECT_EQ(ended_of(open, request, plan).hypotheses[0].tokens, text);
   }
 }
@@ -121,9 +126,10 @@ TEST(ContinuousSession, PredictionsOfSomeAreBesideOthers) {
     for (Job& job : jobs) {
       job.request.max_length *= 3;
       if (random.below(3) == 0) continue;
-      job.request.prediction = alone.decode({}, {&job.request, 1}, *job.options)[0][0].tokens;
-      for (std::int32_t& token : job.request.prediction)
+      std::vector<std::int32_t> tokens = alone.decode({}, {&job.request, 1}, *job.options)[0][0].tokens;
+      for (std::int32_t& token : tokens)
         if (random.below(8) == 0) token = 3;
+      job.request.prediction = std::make_shared<const std::vector<std::int32_t>>(std::move(tokens));
     }
     const Speculation counts = compare(*m, jobs, {.prompt_tokens = 9, .speculative = way}, 8);
     EXPECT_TRUE(way.measured || (counts.accepted > 50 && counts.accepted < counts.proposed))

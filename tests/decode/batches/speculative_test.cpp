@@ -429,7 +429,8 @@ TEST(Speculative, LookupFollowsAPrediction) {
   Lookup lookup(0);
   Arena arena;
   Context c(arena);
-  const Request request{.prefix = {50, 51}, .prediction = {1, 2, 3, 4, 2, 3, 5, 2, 3, 6}};
+  const Request request{.prefix = {50, 51},
+                        .prediction = std::make_shared<const Ids>(Ids{1, 2, 3, 4, 2, 3, 5, 2, 3, 6})};
   EXPECT_TRUE(lookup.may_propose(request));
   EXPECT_FALSE(lookup.may_propose({.prefix = {50, 51}}));
   const auto proposed = [&](const Ids& generated, std::int32_t most = 3) {
@@ -449,6 +450,30 @@ TEST(Speculative, LookupFollowsAPrediction) {
   EXPECT_EQ(proposed({1, 2, 9, 3}), Ids{}) << "one token is not enough after a difference";
   EXPECT_EQ(proposed({3, 6}), Ids{}) << "nothing follows its end";
   EXPECT_EQ(proposed({50, 51}), Ids{}) << "the prompt is not searched";
+  EXPECT_EQ(proposed({1, 2}, 0), Ids{}) << "no room";
+  lookup.clear();
+  EXPECT_EQ(proposed({1, 2, 3, 4}, 2), (Ids{2, 3}));
+  EXPECT_EQ(proposed({1, 2, 3, 4, 9, 9, 2, 3}, 2), (Ids{5, 2}))
+      << "of equal places, the next one after where the text was";
+}
+
+// A prediction comes before what the text has, and an end token in it ends a proposal.
+TEST(Speculative, APredictionIsSearchedBeforeTheText) {
+  Lookup lookup(3);
+  Arena arena;
+  Context c(arena);
+  const Request request{.prefix = {7, 8, 9}, .prediction = std::make_shared<const Ids>(Ids{7, 8, 5, 11, 6})};
+  SearchPlan plan;
+  plan.eos_ids = {11};
+  const auto proposed = [&](const Ids& text) {
+    const DraftRow row{
+        .tokens = text, .most = 4, .request = &request, .plan = std::make_shared<const SearchPlan>(plan)};
+    std::vector<Ids> out;
+    lookup.propose(c, {{&row, 1}}, out);
+    return out[0];
+  };
+  EXPECT_EQ(proposed({1, 7, 8, 9, 7, 8}), (Ids{5})) << "up to its end token";
+  EXPECT_EQ(proposed({1, 7, 8, 9, 4, 7}), (Ids{8, 9, 4, 7})) << "what the prediction does not know, the text does";
 }
 
 TEST(Speculative, Errors) {

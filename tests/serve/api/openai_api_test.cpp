@@ -258,7 +258,7 @@ TEST_F(Serving, PromptsThatBeginAlikeAreReadOnce) {
   EXPECT_NE(text.find("tril_prefix_cache_tokens{model=\"plays\"}"), std::string::npos);
 }
 
-// A prediction makes an answer no other: the usage says how many of its tokens came true.
+// A prediction does not change an answer. The usage says how many of its tokens were accepted.
 TEST_F(Serving, APredictionChangesNoAnswer) {
   Loaded plays = writer;
   plays.engine.session.speculative = {.predictions = true, .tokens = 8};
@@ -294,7 +294,9 @@ TEST_F(Serving, APredictionChangesNoAnswer) {
     EXPECT_GT(wrong["usage"]["completion_tokens_details"]["rejected_prediction_tokens"], 0) << wrong;
     const Json several = asked({{"type", "content"}, {"content", text}}, {{"n", 2}});
     EXPECT_EQ(several["usage"]["completion_tokens_details"]["accepted_prediction_tokens"], 0);
-    EXPECT_NE(several["warnings"].dump().find("prediction: has no effect, because several answers"), std::string::npos);
+    EXPECT_NE(
+        several["warnings"].dump().find("prediction: has no effect, because it needs greedy search or one sample"),
+        std::string::npos);
 
     for (const Json& bad : {Json(text), Json(3), Json::object(), Json{{"type", "content"}},
                             Json{{"type", "text"}, {"content", "a"}}, Json{{"type", "content"}, {"content", 3}},
@@ -307,13 +309,76 @@ TEST_F(Serving, APredictionChangesNoAnswer) {
   EXPECT_GT(metric("tril_accepted_tokens_total{model=\"plays\"}"), 80);
 }
 
-// Where nothing can be proposed, it is told.
+// Where a prediction has no effect, a warning says why, and nothing is counted: the tokens of a draft are not the prediction's.
 TEST_F(Serving, APredictionWithoutEffectIsTold) {
-  serve();
-  const Json got =
-      post("/v1/completions",
-           {{"prompt", "ab"}, {"max_tokens", 5}, {"prediction", {{"type", "content"}, {"content", "abc"}}}});
-  EXPECT_NE(got["warnings"].dump().find("prediction: has no effect"), std::string::npos) << got;
+  const Json body{{"prompt", "ab"},
+                  {"max_tokens", 30},
+                  {"min_tokens", 30},
+                  {"temperature", 0},
+                  {"prediction", {{"type", "content"}, {"content", "abc"}}}};
+  Loaded plain = writer, drafted = writer, deterministic = writer;
+  drafted.engine.session.speculative = {.draft = writer.model.get(), .tokens = 4};
+  deterministic.engine.deterministic = true;
+  for (const auto& [served, why] : {std::pair(plain, "models of this kind cannot undo tokens"),
+                                    {drafted, "the model has a draft"},
+                                    {deterministic, "the server is deterministic"}}) {
+    serve({}, translator, served);
+    const Json got = post("/v1/completions", body);
+    EXPECT_NE(got["warnings"].dump().find(std::string("prediction: has no effect, because ") + why), std::string::npos)
+        << got;
+    const Json& tokens = got["usage"]["completion_tokens_details"];
+    EXPECT_EQ(tokens["accepted_prediction_tokens"], 0) << why;
+    EXPECT_EQ(tokens["rejected_prediction_tokens"], 0) << why;
+  }
+  EXPECT_EQ(metric("tril_proposed_tokens_total{model=\"plays\"}"), 0);
+}
+
+// Streams, greedy answers given several times, several prompts, stop strings and log-probabilities.
+TEST_F(Serving, PredictionsOfAllKindsOfRequests) {
+  Loaded plays = writer;
+  plays.engine.session.speculative = {.predictions = true, .tokens = 8};
+  serve({}, translator, plays);
+  const Json body{{"prompt", "ab"}, {"max_tokens", 40}, {"min_tokens", 40}, {"temperature", 0}};
+  const std::string text = post("/v1/completions", body)["choices"][0]["text"];
+  Json predicted = body;
+  predicted["prediction"] = {{"type", "content"}, {"content", text}};
+  const auto accepted = [](const Json& usage) {
+    return usage["completion_tokens_details"]["accepted_prediction_tokens"].get<int>();
+  };
+
+  Json streamed = predicted;
+  streamed["stream"] = true, streamed["stream_options"] = {{"include_usage", true}};
+  std::string pieces;
+  Json usage;
+  for (const Json& event : events_of(ask("POST", "/v1/completions", streamed.dump()).body)) {
+    for (const Json& choice : event["choices"]) pieces += choice["text"].get<std::string>();
+    if (!event["usage"].is_null()) usage = event["usage"];
+  }
+  EXPECT_EQ(pieces, text);
+  EXPECT_GE(accepted(usage), 30);
+
+  Json twice = predicted;
+  twice["n"] = 2;
+  Json got = post("/v1/completions", twice);
+  EXPECT_EQ(got["choices"][1]["text"], text);
+  EXPECT_EQ(got["usage"]["completion_tokens"], 80);
+  EXPECT_LE(accepted(got["usage"]), 40) << "the answer was made once";
+
+  Json several = predicted, alone = body;
+  several["prompt"] = {"ab", "cd"}, alone["prompt"] = "cd";
+  got = post("/v1/completions", several);
+  EXPECT_EQ(got["choices"][0]["text"], text);
+  EXPECT_EQ(got["choices"][1]["text"], post("/v1/completions", alone)["choices"][0]["text"]);
+
+  for (const Json& more : {Json{{"logprobs", 2}}, Json{{"stop", text.substr(20, 2)}, {"min_tokens", 0}}}) {
+    Json with = predicted, without = body;
+    with.update(more), without.update(more);
+    const Json a = post("/v1/completions", with)["choices"][0], b = post("/v1/completions", without)["choices"][0];
+    EXPECT_EQ(a["text"], b["text"]) << more;
+    EXPECT_EQ(a["finish_reason"], b["finish_reason"]) << more;
+    if (a["logprobs"].is_null()) continue;
+    EXPECT_EQ(a["logprobs"]["tokens"], b["logprobs"]["tokens"]);
+  }
 }
 
 TEST_F(Serving, TokensHaveBiases) {
