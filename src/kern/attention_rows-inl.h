@@ -129,15 +129,13 @@ HWY_INLINE void sum_columns(const WeightedSums& s, const RowAt& row, std::size_t
     for (std::size_t v = 0; v < kVecs; ++v) {
       Vec total = sum[0][i][v];
       for (std::size_t w = 1; w < kWays; ++w) total = hn::Add(total, sum[w][i][v]);
-      total = hn::Mul(total, hn::Set(d, s.scales[i]));
+      const Vec scale = hn::Set(d, s.scales[i]);
       float* const to = s.y + i * s.cols + column + v * lanes;
-      if (kTail && v + 1 == kVecs) {
-        if (s.adds) total = hn::Add(total, LoadPart(d, to, tail));
-        StorePart(total, d, to, tail);
-      } else {
-        if (s.adds) total = hn::Add(total, hn::LoadU(d, to));
-        hn::StoreU(total, d, to);
-      }
+      // Products are not left for the compiler to fuse, which it may do here and not there.
+      if (kTail && v + 1 == kVecs)
+        StorePart(s.adds ? hn::MulAdd(total, scale, LoadPart(d, to, tail)) : hn::Mul(total, scale), d, to, tail);
+      else
+        hn::StoreU(s.adds ? hn::MulAdd(total, scale, hn::LoadU(d, to)) : hn::Mul(total, scale), d, to);
     }
 }
 

@@ -330,7 +330,7 @@ TEST_P(AttentionTest, CachedEqualsRaggedWithOneQuery) {
     a.q_stride = heads * d_k, a.k_stride = k_stride, a.v_stride = v_stride;
     a.slots = slots.data(), a.lengths = lengths.data(), a.num_rows = n;
     a.heads = heads, a.kv_heads = kv_heads, a.d_k = d_k, a.d_v = d_v, a.scale = 0.25f;
-    Floats32 out(n * heads * d_v, 1), scratch(heads * 257, 2);
+    Floats32 out(n * heads * d_v, 1), scratch(k.cached_attention_scratch(a), 2);
     k.cached_attention(a, out, heads * d_v, scratch);
     expect_close(out, expected, 1e-5, "cached, d_k " + std::to_string(d_k));
 
