@@ -8,11 +8,9 @@
 #include "decode/steps/shortlist.h"
 
 namespace tril::search {
-
 namespace {
 
-// The session's own model, then the ensemble's others.
-std::vector<DecodingState> states_of(Context& c, const model::Model& model, const SessionOptions& o) {
+void check_fits(const SessionOptions& o, const model::Model& model) {
   check_options(o.cache);
   settled_weights(o.ensemble.weights, 1 + o.ensemble.others.size());
   for (const model::Model* other : o.ensemble.others) {
@@ -21,6 +19,11 @@ std::vector<DecodingState> states_of(Context& c, const model::Model& model, cons
   }
   if (o.speculative.heads && !o.ensemble.others.empty())
     fail_usage("draft heads", "belong to one model, but several choose each token", "leave one of the two out");
+}
+
+// The session's own model, then the ensemble's others.
+std::vector<DecodingState> states_of(Context& c, const model::Model& model, const SessionOptions& o) {
+  check_fits(o, model);
   const bool alone = o.ensemble.others.empty() && !o.speculative.on();
   std::vector<DecodingState> states;
   states.emplace_back(c, model, DecodingStateOptions{.cache = o.cache, .prefix_tokens = alone ? o.prefix_tokens : 0});

@@ -6,7 +6,6 @@
 #include "base/error.h"
 
 namespace tril::search {
-
 namespace {
 
 // The maximum number of proposals in a step where their number is measured: each may need logits of the whole vocabulary.
