@@ -88,6 +88,8 @@ struct CachedAttention {
   const std::int32_t* const* slots = nullptr;  ///< [rows] pointers to lengths[r] slot numbers
   const std::int32_t* lengths = nullptr;       ///< [rows] number of keys, including those of the queries
   const std::int32_t* queries = nullptr;       ///< [rows] queries, at most lengths[r]; null: one each
+  /// [rows] whether the queries are of generated tokens: then up to 32 have the bits that each has alone; null: none are
+  const std::uint8_t* generated = nullptr;
   std::size_t num_rows = 0;
   std::size_t heads = 1, kv_heads = 1, d_k = 0, d_v = 0;
   float scale = 1;
@@ -95,7 +97,8 @@ struct CachedAttention {
   RelativeBias bias;                   ///< distances in the order of the row's slots
   const float* sink_logits = nullptr;  ///< [heads] or null, as in Attention
   std::int32_t window = 0, sinks = 0;  ///< window 0: none, and sinks are ignored
-  bool bf16 = false;                   ///< as in Attention; up to three queries of a row are computed in float32
+  bool bf16 =
+      false;  ///< as in Attention; a few queries of a row, and those of generated tokens, are computed in float32
 };
 
 /// Keys or values to be written into 8-bit slots: row i of x goes to slot slots[i]. Each head is divided by its

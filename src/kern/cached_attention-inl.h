@@ -2,8 +2,8 @@
 // i, w = softmax(s), y = sum of w_j v_j, head by head. Keys and values are in any slots, as float32 or as 8 bits
 // with a scale.
 //
-// A few queries are computed one by one, each with all its scores at once: dot products with whole keys need no
-// transposed copy. More queries (a chunk of a prompt, draft tokens to be verified) go through the cache tile by tile
+// A few queries, or those of generated tokens, are computed one by one, each with all its scores at once: dot products with whole keys need no
+// transposed copy. More queries (a chunk of a prompt) go through the cache tile by tile
 // with a running softmax, as in attention.cpp. Each tile's keys are transposed and its values gathered once for all
 // queries of the row and all heads that share them. At most one tile of the cache is copied at a time.
 // How a tile is multiplied is a parameter: in float32 here, in bfloat16 in cached_attention_bf16.cpp. Included once for each
@@ -32,7 +32,10 @@ HWY_BEFORE_NAMESPACE();
 namespace tril::kern::HWY_NAMESPACE {
 namespace {
 
-constexpr std::size_t kFew = 3;  // the most queries of a row that are computed one by one
+// The most queries of a row that are computed one by one: of any tokens, and of generated ones. So proposed tokens
+// (src/decode/batches/speculator.h) have the bits that they have without proposals. A difference in the last bit would
+// show, because activations and keys are rounded to 8 bits after it.
+constexpr std::size_t kFew = 3, kFewGenerated = 32;
 
 /// The keys or values of one head.
 template <class T>
@@ -63,6 +66,11 @@ HWY_INLINE Sight sight_of(const CachedAttention& a, std::size_t end) {
 
 HWY_INLINE std::size_t queries_of(const CachedAttention& a, std::size_t row) {
   return a.queries ? as_size(a.queries[row]) : 1;
+}
+
+/// Whether the queries of this row are computed one by one.
+HWY_INLINE bool are_few(const CachedAttention& a, std::size_t row) {
+  return queries_of(a, row) <= (a.generated && a.generated[row] ? kFewGenerated : kFew);
 }
 
 /// An upper bound of the keys that a query of this row sees.
@@ -356,7 +364,7 @@ void attend_rows(const CachedAttention& a, const T* keys, const T* values, float
   const float* q = a.q;
   for (std::size_t row = 0; row < a.num_rows; ++row) {
     const std::size_t count = queries_of(a, row);
-    if (count <= kFew)
+    if (are_few(a, row))
       attend_one_by_one(a, keys, values, row, q, out, out_stride, scratch);
     else
       attend_by_tiles<Products>(a, keys, values, row, q, out, out_stride, scratch);
@@ -370,8 +378,8 @@ std::size_t scratch_of_rows(const CachedAttention& a) {
   std::size_t most = 0;
   for (std::size_t row = 0; row < a.num_rows; ++row) {
     const std::size_t count = queries_of(a, row);
-    most = larger(most, count <= kFew ? (a.heads + 2) * most_keys(a, row) + a.heads
-                                      : TileWork::need(a, count) + Products::need(a));
+    most = larger(most, are_few(a, row) ? (a.heads + 2) * most_keys(a, row) + a.heads
+                                        : TileWork::need(a, count) + Products::need(a));
   }
   return most;
 }

@@ -83,6 +83,7 @@ SelfCall::SelfCall(Context& c, const Rows& rows, ops::Mask mask, const Options& 
   for (std::int64_t r = 0; r < rows.count(); ++r) {
     slots_.push_back(cache->slots(r).data());
     lengths_.push_back(static_cast<std::int32_t>(cache->slots(r).size()));
+    generated_.push_back(!prompt_lengths.empty() && rows.start(r) >= prompt_lengths[as_size(r)]);
   }
   if (bias) bias_ = bias->forward(c, rows.longest(), most_keys());
   // Rows that begin with a single token use the same code as later decode steps.
@@ -241,7 +242,8 @@ Tensor Attention::self(Context& c, const Tensor& given, const SelfCall& call, st
     if (call.alone_) {
       y = ops::attention(c, {q, kv.keys, kv.values}, call.spans_, of_text);
     } else {
-      y = ops::cached_attention(c, q, cache.layer(kept), {call.slots_, call.lengths_, call.queries_}, op(mask, bias));
+      y = ops::cached_attention(c, q, cache.layer(kept), {call.slots_, call.lengths_, call.queries_, call.generated_},
+                                op(mask, bias));
     }
   }
   if (gate_.weight()) gate = gate_.forward(c, x);

@@ -35,7 +35,7 @@ class SelfCall {
     const RelativeBias* bias = nullptr;  ///< added to the scores, by distance; null: none
     /// The rotations of queries and keys; each layer has the index of its own (Attention::Options::rotary); empty: none.
     std::span<const RotaryPositions> rotaries = {};
-    std::span<const std::int32_t> prompt_lengths = {};  ///< see RotaryPositions::rotation()
+    std::span<const std::int32_t> prompt_lengths = {};  ///< see DecoderInput
     /// With the full mask: in layers with a window, a token sees this many tokens before and after it; 0: such layers need a
     /// causal mask.
     std::int32_t near = 0;
@@ -68,7 +68,8 @@ class SelfCall {
   bool alone_ = false;                      // there are no earlier tokens: the cache need not be read
   std::vector<const std::int32_t*> slots_;  // by row, with a cache
   std::vector<std::int32_t> lengths_, queries_;
-  std::vector<std::int32_t> states_;  // by row, with a cache that keeps states: the slot, or -1
+  std::vector<std::uint8_t> generated_;  // by row, with a cache: whether all its tokens come after its prompt
+  std::vector<std::int32_t> states_;     // by row, with a cache that keeps states: the slot, or -1
   std::shared_ptr<SharedKeysValues> shared_ = std::make_shared<SharedKeysValues>();
   std::optional<ops::Mask> near_;  // of layers with a window on both sides
   ops::Mask with_sinks_;           // mask_ with sinks, as an explicit mask

@@ -85,7 +85,7 @@ Tensor LatentAttention::of_cache(Context& c, const Tensor& q, const SelfCall& ca
   const ops::CachedKeysValues& kept = call.cache_->layer(layer);
   const Tensor y = ops::cached_attention(
       c, to_latents, {kept.keys, kept.keys.columns(o_.d_rotated, end), kept.key_scales, kept.key_scales},
-      {call.slots_, call.lengths_, call.queries_}, op(mask, /*kv_heads=*/1));
+      {call.slots_, call.lengths_, call.queries_, call.generated_}, op(mask, /*kv_heads=*/1));
   return ops::latents_to_values(c, y, w, sizes());
 }
 

@@ -24,6 +24,8 @@ kern::CachedAttention arguments(const Tensor& q, const CachedKeysValues& kv, con
   check(rows.slots.size() == rows.lengths.size() && rows.slots.size() == rows.queries.size(), "cached_attention",
         "slots of {} rows, {} lengths, {} counts of queries", rows.slots.size(), rows.lengths.size(),
         rows.queries.size());
+  check(rows.generated.empty() || rows.generated.size() == rows.slots.size(), "cached_attention",
+        "{} rows are generated or not, of {}", rows.generated.size(), rows.slots.size());
   std::int64_t total = 0;
   for (std::size_t r = 0; r < rows.queries.size(); ++r) {
     check(rows.queries[r] >= 0 && rows.queries[r] <= rows.lengths[r], "cached_attention",
@@ -45,6 +47,7 @@ kern::CachedAttention arguments(const Tensor& q, const CachedKeysValues& kv, con
   }
   a.k_stride = z(kv.keys.row_stride()), a.v_stride = z(kv.values.row_stride());
   a.slots = rows.slots.data(), a.lengths = rows.lengths.data(), a.queries = rows.queries.data();
+  if (!rows.generated.empty()) a.generated = rows.generated.data();
   a.num_rows = rows.slots.size();
   a.heads = z(heads), a.kv_heads = z(kv_heads), a.d_k = z(Dq / heads), a.d_v = z(Dv / kv_heads);
   a.scale = o.scale != 0 ? o.scale : 1.0f / std::sqrt(static_cast<float>(a.d_k));
@@ -79,6 +82,7 @@ kern::CachedAttention rows_of(kern::CachedAttention a, std::size_t first, std::s
                               std::size_t queries_before) {
   a.q += queries_before * a.q_stride;
   a.slots += first, a.lengths += first, a.queries += first;
+  if (a.generated) a.generated += first;
   a.num_rows = count;
   return a;
 }
@@ -110,6 +114,7 @@ bool is_shared(const Context& c, const kern::CachedAttention& a) {
 struct QueryBlocks {
   std::vector<const std::int32_t*> slots;
   std::vector<std::int32_t> lengths, queries;
+  std::vector<std::uint8_t> generated;
 
   QueryBlocks(const kern::CachedAttention& a, int threads) {
     const bool divides =
@@ -120,12 +125,14 @@ struct QueryBlocks {
         slots.push_back(a.slots[r]);
         lengths.push_back(a.lengths[r] - (a.queries[r] - begin - count));
         queries.push_back(count);
+        if (a.generated) generated.push_back(a.generated[r]);
         begin += std::max(1, count);
       }
   }
   // The same attention over these rows.
   kern::CachedAttention of(kern::CachedAttention a) const {
     a.slots = slots.data(), a.lengths = lengths.data(), a.queries = queries.data(), a.num_rows = slots.size();
+    if (a.generated) a.generated = generated.data();
     return a;
   }
 };

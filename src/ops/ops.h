@@ -230,6 +230,8 @@ struct CachedKeysValues {
 struct CachedRows {
   std::span<const std::int32_t* const> slots;
   std::span<const std::int32_t> lengths, queries;
+  /// Whether a row's queries are of generated tokens: then up to 32 have the bits that each has alone. Empty: none are.
+  std::span<const std::uint8_t> generated = {};
 };
 
 /// The last queries of each row against all keys of the row up to their own, which are in a cache: q [N, H * d_k]

@@ -27,7 +27,7 @@ struct Kept {
 // Rows of queries over keys in permuted slots.
 struct Data {
   std::vector<std::int32_t> lengths{1, 15, 2, 65, 130, 257, 300, 3, 129, 5, 70, 200},
-      queries{1, 1, 2, 3, 4, 65, 130, 0, 129, 5, 33, 2};
+      queries{1, 1, 2, 3, 17, 65, 130, 0, 129, 5, 33, 2};
   std::size_t k_stride, v_stride, total = 0, tokens = 0;
   std::vector<std::int32_t> slot;
   std::vector<const std::int32_t*> slots;
@@ -232,6 +232,31 @@ TEST_P(CachedAttentionTest, AHeadAloneHasTheBitsThatItHasAmongThoseOfItsKeys) {
           for (std::size_t c = 0; c < s.d_v; ++c)
             ASSERT_EQ(alone[i * width + c], together[i * width + h * s.d_v + c]) << h << ", " << int8;
       }
+    }
+}
+
+// As proposals are verified: the same bits as in steps of one token. More than 32 are a chunk of a prompt.
+TEST_P(CachedAttentionTest, GeneratedQueriesHaveTheBitsThatEachHasAlone) {
+  for (const Kept kept : {Kept{0, 0}, {40, 4}})
+    for (const bool int8 : {false, true}) {
+      Data d({4, 2, 32, 32}, kept, int8, 1);
+      Floats32 plain(d.tokens * 128), together(d.tokens * 128), alone(128);
+      Floats32 scratch(k.cached_attention_scratch(d.a));
+      k.cached_attention(d.a, plain, 128, scratch);
+      const std::vector<std::uint8_t> generated(d.slots.size(), 1);
+      d.a.generated = generated.data();
+      Floats32 more(k.cached_attention_scratch(d.a));
+      k.cached_attention(d.a, together, 128, more);
+      for (std::size_t r = 0, token = 0; r < d.slots.size(); ++r)
+        for (std::int32_t i = 0; i < d.queries[r]; ++i, ++token) {
+          const std::int32_t length = d.lengths[r] - d.queries[r] + i + 1, single = 1;
+          CachedAttention one = d.a;
+          one.q += token * one.q_stride, one.slots += r, one.lengths = &length, one.queries = &single;
+          one.num_rows = 1;
+          k.cached_attention(one, alone, 128, more);
+          const float* const expected = d.queries[r] <= 32 ? alone.data() : plain.data() + token * 128;
+          for (std::size_t c = 0; c < 128; ++c) ASSERT_EQ(together[token * 128 + c], expected[c]) << r << ", " << i;
+        }
     }
 }
 

@@ -42,8 +42,9 @@ struct DecoderInput {
   const Memory* memory = nullptr;     ///< encoder-decoder: the memory for cross-attention
   /// The row of memory for each row; empty: row i attends to row i. Equal numbers must be neighbours.
   std::span<const std::int32_t> memory_rows;
-  /// [rows] the length of each row's prompt, of which these tokens may be a chunk; later tokens are generated. Only
-  /// length-dependent angles use it (nn/rotary.h). Empty: all tokens up to the end of these rows are prompt.
+  /// [rows] the length of each row's prompt, of which these tokens may be a chunk; later tokens are generated.
+  /// Length-dependent angles (nn/rotary.h) and attention to a cache (kern/attention.h) use it. Empty: all tokens up to the
+  /// end of these rows are prompt.
   std::span<const std::int32_t> prompt_lengths = {};
   /// Holds keys and values of earlier tokens and receives those of these; null: each row begins at position 0 and
   /// nothing is kept.
