@@ -112,8 +112,9 @@ def main():
     p.add_argument("--tokens", type=int, default=160, help="the most in an answer")
     p.add_argument("--threads", type=int, default=2)
     p.add_argument("--predictions", action="store_true", help="requests for edits say what they expect")
-    p.add_argument("options", nargs="*", metavar="-- OPTIONS", help="of tril serve")
-    a = p.parse_args()
+    end = sys.argv.index("--") if "--" in sys.argv else len(sys.argv)
+    a = p.parse_args(sys.argv[1:end])
+    a.options = sys.argv[end + 1:]  # of tril serve
     if not a.options and not a.predictions:
         p.error("expected --predictions, or options of tril serve after --")
     best = {}

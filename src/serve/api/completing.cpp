@@ -27,7 +27,7 @@ class Completing : public std::enable_shared_from_this<Completing> {
   void start() {
     check_priority(r_.schedule, call_->admin);
     plan_ = plan_completion(r_, std::ssize(prompts_), *model_, service_.options());
-    if (!r_.prediction.empty()) set_prediction();
+    if (r_.prediction) set_prediction();
     if (r_.format == CompletionRequest::Format::text && (!r_.logprobs || model_->knows_bytes_of_tokens()))
       return settle();
     // Compiling a schema into masks, or scanning a vocabulary for one, may take seconds: no other request should wait.
@@ -37,14 +37,16 @@ class Completing : public std::enable_shared_from_this<Completing> {
  private:
   void set_prediction() {
     const search::SpeculativeOptions& proposals = model_->loaded().engine.session.speculative;
-    const char* const why = proposals.draft || proposals.heads      ? "the model has a draft, which proposes tokens"
-                            : model_->loaded().engine.deterministic ? "the server is deterministic"
-                            : !proposals.on()                       ? "models of this kind cannot undo tokens"
-                            : !plan_.search.takes_proposals()       ? "it needs greedy search or one sample"
-                                                                    : nullptr;
-    if (why) return call_->warnings.tell(fmt::format("prediction: has no effect, because {}", why));
+    const char* const why = r_.prediction->empty()                  ? ": it is empty"
+                            : proposals.draft || proposals.heads    ? ": the model has a draft, which proposes tokens"
+                            : model_->loaded().engine.deterministic ? ": the server runs with --deterministic"
+                            : !proposals.on()                       ? ": models of this kind cannot undo tokens"
+                            : !plan_.search.takes_proposals()
+                                ? " with a beam or several samples: pass beam_size 1 and n 1"
+                                : nullptr;
+    if (why) return call_->warnings.tell(fmt::format("prediction: has no effect{}", why));
     prediction_ =
-        std::make_shared<const std::vector<std::int32_t>>(model_->tokenizer().encode(r_.prediction, Side::target));
+        std::make_shared<const std::vector<std::int32_t>>(model_->tokenizer().encode(*r_.prediction, Side::target));
   }
 
   // Completes the search plan, then begins.

@@ -89,7 +89,7 @@ Json CompletionForm::usage(const Tokens& tokens) const {
   std::int64_t read = 0;
   for (const Prompt& p : prompts_) read += std::ssize(p.ids);
   Json json{{"prompt_tokens", read}, {"completion_tokens", tokens.made}, {"total_tokens", read + tokens.made}};
-  if (!r_.prediction.empty())
+  if (r_.prediction)
     json["completion_tokens_details"] = {
         {"accepted_prediction_tokens", tokens.of_prediction.accepted},
         {"rejected_prediction_tokens", tokens.of_prediction.proposed - tokens.of_prediction.accepted}};

@@ -117,12 +117,14 @@ std::optional<std::string> content_of(const Json& message, const char* field, co
 void read_prediction(const Json& body, CompletionRequest& r, Warnings& warnings) {
   const auto given = body.find("prediction");
   if (given == body.end() || given->is_null()) return;
-  const HttpError wrong =
-      field_error("prediction", "expected {\"type\": \"content\", \"content\": a text, or a list of text parts}");
-  if (!given->is_object() || !given->contains("type") || (*given)["type"] != "content") throw wrong;
+  const std::string form = R"({"type": "content", "content": a text, or a list of text parts})";
+  if (!given->is_object()) throw field_error("prediction", "expected " + form);
   warnings.check_keys(*given, {"type", "content"}, "prediction.");
+  const Json type = given->value("type", Json());
+  if (type != "content")
+    throw field_error("prediction", fmt::format("type is {}, expected {}", json_text(type).substr(0, 100), form));
   std::optional<std::string> content = content_of(*given, "prediction", "prediction.", warnings);
-  if (!content) throw wrong;
+  if (!content) throw field_error("prediction", "content is missing: expected " + form);
   r.prediction = std::move(*content);
 }
 

@@ -23,8 +23,8 @@ struct CompletionRequest {
   Schedule schedule;
   bool stream = false, echo = false, include_usage = false, chat = false, chat_logprobs = false;
   enum class Format : std::uint8_t { text, json_object, json_schema } format = Format::text;
-  std::string schema;      ///< of json_schema
-  std::string prediction;  ///< what the completion is likely to be; "": unknown
+  std::string schema;                     ///< of json_schema
+  std::optional<std::string> prediction;  ///< what the completion is likely to be
   std::vector<std::pair<std::int32_t, double>> logit_bias;
   SearchOptions search;
 };

@@ -57,7 +57,7 @@ void Service::add_openai_routes() {
                        CompletionRequest r = read_completion_request(body, false, call->warnings);
                        const Models::Offer offer = find_model(r.model, false);
                        check_texts(texts_of_prompts(body), "prompt");
-                       check_texts({r.prediction}, "prediction");
+                       check_texts({r.prediction.value_or("")}, "prediction");
                        with_model(call, offer, [this, call, r = std::move(r), body](const ModelPtr& model) mutable {
                          check_room(call, *model);
                          std::vector<Prompt> prompts = prompts_of(body, *model);
@@ -77,7 +77,7 @@ void Service::add_openai_routes() {
                        const Models::Offer offer = find_model(r.model, false);
                        const Json messages = messages_of(body, call->warnings);
                        check_texts(texts_of_messages(messages), "messages");
-                       check_texts({r.prediction}, "prediction");
+                       check_texts({r.prediction.value_or("")}, "prediction");
                        with_model(call, offer, [this, call, r = std::move(r), messages](const ModelPtr& model) mutable {
                          check_room(call, *model);
                          if (!model->loaded().chat)

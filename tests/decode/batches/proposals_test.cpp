@@ -36,6 +36,19 @@ TEST(ContinuousSession, ProposalsChangeNothing) {
   }
 }
 
+// Scores are equal to the last bit, alone and in a batch.
+TEST(ContinuousSession, ProposalsChangeNoBitIn8Bits) {
+  const auto m = marian(nn::Precision::int8);
+  for (const SpeculativeOptions& way :
+       {SpeculativeOptions{.lookup = 2, .tokens = 8}, {.draft = m.get(), .tokens = 5}}) {
+    std::vector<Job> jobs = jobs_of(60, 31, true, 3);
+    for (Job& job : jobs) job.request.max_length *= 4;
+    const Speculation counts = compare(*m, jobs, {.speculative = way}, 9, /*tolerance=*/0);
+    EXPECT_GT(counts.accepted, 50);
+    EXPECT_TRUE(!way.draft || counts.accepted == counts.proposed) << "the model agrees with itself to the last bit";
+  }
+}
+
 // A talk with a draft: the next turn begins with the last one's text, which neither model reads again.
 TEST(ContinuousSession, ATalkWithADraftGoesOn) {
   Arena arena;

@@ -294,9 +294,8 @@ TEST_F(Serving, APredictionChangesNoAnswer) {
     EXPECT_GT(wrong["usage"]["completion_tokens_details"]["rejected_prediction_tokens"], 0) << wrong;
     const Json several = asked({{"type", "content"}, {"content", text}}, {{"n", 2}});
     EXPECT_EQ(several["usage"]["completion_tokens_details"]["accepted_prediction_tokens"], 0);
-    EXPECT_NE(
-        several["warnings"].dump().find("prediction: has no effect, because it needs greedy search or one sample"),
-        std::string::npos);
+    EXPECT_NE(several["warnings"].dump().find("prediction: has no effect with a beam or several samples"),
+              std::string::npos);
 
     for (const Json& bad : {Json(text), Json(3), Json::object(), Json{{"type", "content"}},
                             Json{{"type", "text"}, {"content", "a"}}, Json{{"type", "content"}, {"content", 3}},
@@ -321,16 +320,20 @@ TEST_F(Serving, APredictionWithoutEffectIsTold) {
   deterministic.engine.deterministic = true;
   for (const auto& [served, why] : {std::pair(plain, "models of this kind cannot undo tokens"),
                                     {drafted, "the model has a draft"},
-                                    {deterministic, "the server is deterministic"}}) {
+                                    {deterministic, "the server runs with --deterministic"}}) {
     serve({}, translator, served);
     const Json got = post("/v1/completions", body);
-    EXPECT_NE(got["warnings"].dump().find(std::string("prediction: has no effect, because ") + why), std::string::npos)
-        << got;
+    EXPECT_NE(got["warnings"].dump().find(std::string("prediction: has no effect: ") + why), std::string::npos) << got;
     const Json& tokens = got["usage"]["completion_tokens_details"];
     EXPECT_EQ(tokens["accepted_prediction_tokens"], 0) << why;
     EXPECT_EQ(tokens["rejected_prediction_tokens"], 0) << why;
   }
   EXPECT_EQ(metric("tril_proposed_tokens_total{model=\"plays\"}"), 0);
+  Json empty = body;
+  empty["prediction"]["content"] = "";
+  const Json got = post("/v1/completions", empty);
+  EXPECT_NE(got["warnings"].dump().find("prediction: has no effect: it is empty"), std::string::npos) << got;
+  EXPECT_EQ(got["usage"]["completion_tokens_details"]["accepted_prediction_tokens"], 0);
 }
 
 // Streams, greedy answers given several times, several prompts, stop strings and log-probabilities.
