@@ -92,6 +92,23 @@ inline void expect_same(const std::vector<Hypothesis>& got, const std::vector<Hy
   }
 }
 
+/// A model with random weights, which are then rounded to a precision.
+template <class Model, class Config>
+std::unique_ptr<Model> initialised(const Config& config, std::uint64_t seed, nn::Precision precision) {
+  auto plain = std::make_unique<Model>(config);
+  plain->parameters().allocate();
+  plain->parameters().initialise(seed);
+  plain->parameters().refresh(kern::best());
+  if (precision == nn::Precision::fp32) return plain;
+  auto served = std::make_unique<Model>(config);
+  served->parameters().allocate_serving(precision);
+  for (nn::Parameter& p : plain->parameters().all())
+    for (nn::Parameter& q : served->parameters().all())
+      if (q.name == p.name) served->parameters().set(kern::best(), q, host_copy<float>(p.value));
+  served->parameters().refresh(kern::best());
+  return served;
+}
+
 inline std::unique_ptr<model::Marian> marian(nn::Precision precision) {
   model::MarianConfig k;
   k.vocab_size = k.decoder_vocab_size = vocab;
@@ -103,32 +120,18 @@ inline std::unique_ptr<model::Marian> marian(nn::Precision precision) {
   k.pad_token_id = k.decoder_start_token_id = start;
   k.eos_token_id = eos;
   k.init_std = 0.25;
-  auto plain = std::make_unique<model::Marian>(k);
-  plain->parameters().allocate();
-  plain->parameters().initialise(9);
-  plain->parameters().refresh(kern::best());
-  if (precision == nn::Precision::fp32) return plain;
-  auto served = std::make_unique<model::Marian>(k);
-  served->parameters().allocate_serving(precision);
-  for (nn::Parameter& p : plain->parameters().all())
-    for (nn::Parameter& q : served->parameters().all())
-      if (q.name == p.name) served->parameters().set(kern::best(), q, host_copy<float>(p.value));
-  served->parameters().refresh(kern::best());
-  return served;
+  return initialised<model::Marian>(k, 9, precision);
 }
 
-inline std::unique_ptr<model::Gpt2> gpt2(std::uint64_t seed = 3, std::int64_t positions = 400) {
+inline std::unique_ptr<model::Gpt2> gpt2(std::uint64_t seed = 3, std::int64_t positions = 400,
+                                         nn::Precision precision = nn::Precision::fp32) {
   model::Gpt2Config k;
   k.vocab_size = vocab;
   k.n_positions = positions;
   k.n_embd = 32, k.n_layer = 2, k.n_head = 4;
   k.initializer_range = 0.5;
   k.bos_token_id = k.eos_token_id = eos;
-  auto m = std::make_unique<model::Gpt2>(k);
-  m->parameters().allocate();
-  m->parameters().initialise(seed);
-  m->parameters().refresh(kern::best());
-  return m;
+  return initialised<model::Gpt2>(k, seed, precision);
 }
 
 // Jobs join and leave a session at random, and are compared with a session for each alone. The kernels are those whose
