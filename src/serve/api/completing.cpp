@@ -39,7 +39,7 @@ class Completing : public std::enable_shared_from_this<Completing> {
     const search::SpeculativeOptions& proposals = model_->loaded().engine.session.speculative;
     const char* const why = r_.prediction->empty()                  ? ": it is empty"
                             : proposals.draft || proposals.heads    ? ": the model has a draft, which proposes tokens"
-                            : model_->loaded().engine.deterministic ? ": the server runs with --deterministic"
+                            : model_->loaded().engine.deterministic ? ": the server is deterministic"
                             : !proposals.on()                       ? ": models of this kind cannot undo tokens"
                             : !plan_.search.takes_proposals()
                                 ? " with a beam or several samples: pass beam_size 1 and n 1"

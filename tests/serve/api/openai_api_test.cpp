@@ -320,7 +320,7 @@ TEST_F(Serving, APredictionWithoutEffectIsTold) {
   deterministic.engine.deterministic = true;
   for (const auto& [served, why] : {std::pair(plain, "models of this kind cannot undo tokens"),
                                     {drafted, "the model has a draft"},
-                                    {deterministic, "the server runs with --deterministic"}}) {
+                                    {deterministic, "the server is deterministic"}}) {
     serve({}, translator, served);
     const Json got = post("/v1/completions", body);
     EXPECT_NE(got["warnings"].dump().find(std::string("prediction: has no effect: ") + why), std::string::npos) << got;
