@@ -153,7 +153,6 @@ void cached_text(benchmark::State& state, const Kernels& kernels, std::size_t le
   a.q = q.data(), a.q_stride = heads * d, a.k_stride = a.v_stride = width, a.scale_stride = kv_heads;
   a.slots = &of_row, a.lengths = &lengths, a.num_rows = 1, a.scale = 0.125f;
   a.heads = heads, a.kv_heads = kv_heads, a.d_k = a.d_v = d;
-  a.k8 = keys.data(), a.v8 = values.data(), a.k_scales = a.v_scales = scales.data();
   std::vector<float> out(heads * d), scratch(kernels.cached_attention_scratch(a));
   std::size_t layer = 0;
   for (auto _ : state) {

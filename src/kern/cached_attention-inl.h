@@ -2,10 +2,10 @@
 // i, w = softmax(s), y = sum of w_j v_j, head by head. Keys and values are in any slots, as float32 or as 8 bits
 // with a scale.
 //
-// A few queries, or those of generated tokens, are computed one by one, each with all its scores at once: dot products with whole keys need no
-// transposed copy. More queries (a chunk of a prompt) go through the cache tile by tile
-// with a running softmax, as in attention.cpp. Each tile's keys are transposed and its values gathered once for all
-// queries of the row and all heads that share them. At most one tile of the cache is copied at a time.
+// A few queries, or those of generated tokens, are computed one by one, each with all its scores at once: dot products
+// with whole keys need no transposed copy. More queries (a chunk of a prompt) go through the cache tile by tile with a
+// running softmax, as in attention.cpp. Each tile's keys are transposed and its values gathered once for all queries of
+// the row and all heads that share them. At most one tile of the cache is copied at a time.
 // How a tile is multiplied is a parameter: in float32 here, in bfloat16 in cached_attention_bf16.cpp. Included once for each
 // instruction set.
 #if defined(TRIL_KERN_CACHED_ATTENTION_INL_H_) == defined(HWY_TARGET_TOGGLE)
