@@ -1,5 +1,6 @@
-// Products of bfloat16 at the shapes of training, including the packing of A: GFLOP/s of one core, to compare with
-// gemm.cpp's float32.
+// Products of bfloat16: at the shapes of training, including the packing of A, as GFLOP/s of one core, to compare with gemm.cpp's
+// float32; and a few rows with a weight of a language model, as a decode step has them, also as bytes of the weight per second: a
+// weight that stays in the cache, and many in turn, so that each comes from memory.
 #include <benchmark/benchmark.h>
 
 #include <vector>
@@ -34,6 +35,33 @@ void product(benchmark::State& state, const Kernels& k, bool weight_gradient) {
       benchmark::Counter(2e-9 * static_cast<double>(m * n * depth), benchmark::Counter::kIsIterationInvariantRate);
 }
 
+void decode(benchmark::State& state, const Kernels& k, bool from_memory) {
+  const auto m = static_cast<std::size_t>(state.range(0));
+  const std::size_t n = from_memory ? 2816 : 128, depth = 1024, values = packed_right_values(depth, n);
+  const std::size_t count = from_memory ? (std::size_t{160} << 20) / (2 * values) + 1 : 1;
+  std::vector<float> a(m * depth, 0.5f), b(depth * n, 0.25f), c(m * n);
+  std::vector<std::vector<std::uint16_t>> packed(count, std::vector<std::uint16_t>(values));
+  for (auto& p : packed) k.pack_right({.b = b.data(), .stride = n, .k = depth, .n = n, .packed = p.data()});
+  std::vector<std::uint16_t> scratch(packed_gemm_scratch);
+  std::size_t turn = 0;
+  for (auto _ : state) {
+    k.packed_gemm({.m = m,
+                   .n = n,
+                   .k = depth,
+                   .a = a.data(),
+                   .a_stride = depth,
+                   .b = packed[turn].data(),
+                   .c = c.data(),
+                   .c_stride = n,
+                   .scratch = scratch.data()});
+    benchmark::ClobberMemory();
+    turn = turn + 1 == count ? 0 : turn + 1;
+  }
+  const auto rate = [](double x) { return benchmark::Counter(x, benchmark::Counter::kIsIterationInvariantRate); };
+  state.counters["GFLOP/s"] = rate(2e-9 * static_cast<double>(m * n * depth));
+  state.counters["weight_bytes/s"] = rate(2.0 * static_cast<double>(values));
+}
+
 const int registered = [] {
   for (const Kernels* k : tables()) {
     const std::string name(k->name);
@@ -50,6 +78,12 @@ const int registered = [] {
         ->Args({256, 128, 2048})
         ->Args({512, 512, 2048})
         ->Args({2048, 512, 2048});
+    for (const bool from_memory : {false, true}) {
+      const std::string of = std::string("bf16/decode/") + (from_memory ? "from_memory/" : "near/") + name;
+      auto* const few =
+          benchmark::RegisterBenchmark(of.c_str(), [k, from_memory](auto& s) { decode(s, *k, from_memory); });
+      for (const int m : {1, 2, 3, 4, 8, 16}) few->Arg(m);
+    }
   }
   return 0;
 }();

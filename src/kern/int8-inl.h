@@ -258,6 +258,7 @@ struct FourBitPairs {
       for (std::size_t t = 0; t < 2; ++t, b += tile_bytes, multipliers += 32)
 #pragma GCC unroll 2
         for (std::size_t v0 = 0; v0 < 2; v0 += kVecs) {
+          __asm__("" : "+r"(a));  // otherwise GCC keeps the activations of all passes in memory, each as a whole vector
           __m256i low[kRows][kVecs], high[kRows][kVecs];
           for (std::size_t r = 0; r < kRows; ++r)
             for (std::size_t v = 0; v < kVecs; ++v) {

@@ -28,7 +28,8 @@ TEST_P(GemmBf16, EqualsItsTwin) {
   for (const auto& [m, n, depth] :
        {Size{1, 1, 1}, Size{1, 17, 5}, Size{3, 1, 7}, Size{16, 16, 32}, Size{17, 33, 31}, Size{33, 64, 64},
         Size{40, 31, 65}, Size{257, 48, 33}, Size{20, 40, 1030}, Size{5, 20, 300}, Size{1, 129, 600}, Size{2, 33, 300},
-        Size{2, 129, 600}, Size{10, 64, 65}, Size{5, 3, 0}, Size{0, 3, 2}, Size{3, 0, 2}})
+        Size{2, 129, 600}, Size{3, 64, 300}, Size{4, 40, 70}, Size{10, 64, 65}, Size{5, 3, 0}, Size{0, 3, 2},
+        Size{3, 0, 2}})
     for (const bool transpose_a : {false, true})
       for (const bool transpose_b : {false, true})
         for (const bool accumulate : {false, true}) {
