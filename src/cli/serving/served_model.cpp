@@ -110,10 +110,7 @@ void set_proposals(const ServeOptions& o, const std::string& name, const Decodin
   if (!own.draft_heads.empty())
     l.bytes += model::MedusaFiles::open(own.draft_heads).parameters() * static_cast<std::int64_t>(sizeof(float));
   if (weights == Weights::none) return;
-  const char* const why = l.search.shortlist                                  ? "it has a vocabulary shortlist"
-                          : l.model->cache_form() != model::CacheForm::tokens ? "its recurrent state cannot undo tokens"
-                          : l.model->length_dependence().read_anew ? "it reads a text again when it grows long"
-                                                                   : nullptr;
+  const char* const why = l.search.shortlist ? "it has a vocabulary shortlist" : search::why_not_undone(*l.model);
   if (own.prompt_lookup > 0 && why)
     return spdlog::warn("model {}: --prompt-lookup has no effect on it, because {}", name, why);
   const auto drafts = std::make_shared<const ModelSet>(own, d, *l.model, l.tokenizer.get());

@@ -32,7 +32,6 @@ class DraftModel : public Proposer {
   bool has_model() const override { return true; }
   bool is_reading() const override { return is_reading_; }
   std::int64_t cache_bytes() const override { return state_.cache_bytes(); }
-  const DecodingState& state() const { return state_; }
 
  private:
   /// A row of the draft's cache.

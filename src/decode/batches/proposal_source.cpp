@@ -1,6 +1,5 @@
 #include "decode/batches/proposal_source.h"
 
-#include "base/error.h"
 #include "decode/batches/draft_heads.h"
 #include "decode/batches/draft_model.h"
 #include "decode/batches/prompt_lookup.h"
@@ -8,23 +7,12 @@
 namespace tril::search {
 namespace {
 
-void check_can_undo(const DecodingState& state) {
-  if (state.cache() && state.cache()->keeps_states())
-    fail_usage("speculative decoding", "is not supported with recurrent states, which cannot undo rejected tokens",
-               "leave the proposals out");
-  if (state.model().length_dependence().read_anew)
-    fail_usage("speculative decoding", "is not supported with longrope, which reads a text again when it grows long",
-               "leave the proposals out");
-}
-
 std::unique_ptr<Proposer> make_proposer(Context& c, const model::Model& model, const ProposalSourceOptions& o) {
   const SpeculativeOptions& s = o.speculative;
   if (s.heads) return std::make_unique<DraftHeads>(*s.heads, model);
   if (!s.draft) return std::make_unique<Lookup>(s.lookup, model.source_vocab_size() == model.vocab_size());
-  auto draft = std::make_unique<DraftModel>(
+  return std::make_unique<DraftModel>(
       c, *s.draft, DraftModelOptions{.state = o.state, .min_prob = s.min_prob, .portion = o.portion});
-  check_can_undo(draft->state());
-  return draft;
 }
 
 }  // namespace
@@ -33,7 +21,6 @@ ProposalSource::ProposalSource(Context& c, const DecodingState& state, const Pro
     : most_(options.speculative.tokens) {
   check_options(options.speculative, state.model());
   if (!options.speculative.on()) return;
-  check_can_undo(state);
   proposer_ = make_proposer(c, state.model(), options);
   if (options.speculative.measured) length_.emplace(most_);
 }

@@ -23,7 +23,7 @@ struct ProposalSourceOptions {
 class ProposalSource {
  public:
   /// @param c, state  of the session, whose model the proposals are for. They, the models and the heads of the options must outlive it
-  /// @throws Error(usage) if the options do not fit the model, or a model cannot undo rejected tokens
+  /// @throws Error(usage) if the options do not fit the model (check_options)
   ProposalSource(Context& c, const DecodingState& state, const ProposalSourceOptions& options);
   ProposalSource(const ProposalSource&) = delete;
   ProposalSource& operator=(const ProposalSource&) = delete;

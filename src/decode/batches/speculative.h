@@ -42,7 +42,10 @@ void check_shares_vocabulary(const model::Model& other, const model::Model& mode
 /// @throws Error(usage) if the other model has fewer positions
 void check_reaches(const model::Model& other, const model::Model& model, const char* what);
 
-/// @throws Error(usage) if the options contradict each other or do not fit the model
+/// Why rejected tokens of this model cannot be undone: a clause, as "its recurrent state cannot undo tokens"; null: they can be.
+const char* why_not_undone(const model::Model& model);
+
+/// @throws Error(usage) if the options contradict each other, do not fit the model, or need to undo what a model cannot
 void check_options(const SpeculativeOptions& options, const model::Model& model);
 
 }  // namespace tril::search

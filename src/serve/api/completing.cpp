@@ -37,10 +37,12 @@ class Completing : public std::enable_shared_from_this<Completing> {
  private:
   void set_prediction() {
     const search::SpeculativeOptions& proposals = model_->loaded().engine.session.speculative;
+    if (const char* const why = search::why_not_undone(model_->model()))
+      return call_->warnings.tell(fmt::format("prediction: has no effect: {}", why));
     const char* const why = r_.prediction->empty()                  ? ": it is empty"
                             : proposals.draft || proposals.heads    ? ": the model has a draft, which proposes tokens"
                             : model_->loaded().engine.deterministic ? ": the server is deterministic"
-                            : !proposals.on()                       ? ": models of this kind cannot undo tokens"
+                            : !proposals.on()                       ? ": the server proposes no tokens for this model"
                             : !plan_.search.takes_proposals()
                                 ? " with a beam or several samples: pass beam_size 1 and n 1"
                                 : nullptr;

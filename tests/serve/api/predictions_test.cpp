@@ -1,4 +1,5 @@
 // Predictions of OpenAI's clients over sockets: they change no answer, are counted, and a warning tells where they have no effect.
+#include "model/families/linear_decoder.h"
 #include "support/events.h"
 #include "support/serving.h"
 
@@ -64,11 +65,20 @@ TEST_F(Serving, APredictionWithoutEffectIsTold) {
                   {"min_tokens", 30},
                   {"temperature", 0},
                   {"prediction", {{"type", "content"}, {"content", "abc"}}}};
-  Loaded plain = writer, drafted = writer, deterministic = writer;
+  Loaded plain = writer, drafted = writer, deterministic = writer, recurrent = writer;
+  model::LinearDecoderConfig config;
+  config.vocab_size = writer.model->vocab_size(), config.eos_token_id = writer.model->special_ids().eos;
+  config.d_model = 16, config.num_heads = 2, config.d_ff = 32, config.num_layers = 1;
+  auto linear = std::make_shared<model::LinearDecoder>(config);
+  linear->parameters().allocate();
+  linear->parameters().initialise(3);
+  linear->parameters().refresh(kern::best());
+  recurrent.model = linear;
   drafted.engine.session.speculative = {.draft = writer.model.get(), .tokens = 4};
   deterministic.engine.deterministic = true;
-  for (const auto& [served, why] : {std::pair(plain, "models of this kind cannot undo tokens"),
+  for (const auto& [served, why] : {std::pair(plain, "the server proposes no tokens for this model"),
                                     {drafted, "the model has a draft"},
+                                    {recurrent, "its recurrent state cannot undo tokens"},
                                     {deterministic, "the server is deterministic"}}) {
     serve({}, translator, served);
     const Json got = post("/v1/completions", body);
