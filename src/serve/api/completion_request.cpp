@@ -106,7 +106,11 @@ std::optional<std::string> content_of(const Json& message, const char* field, co
     const Json& part = (*given)[i];
     if (!part.is_object() || !part.contains("type") || part["type"] != "text" || !part.contains("text") ||
         !part["text"].is_string())
-      throw field_error(field, "only text parts are supported");
+      throw HttpError(
+          400,
+          fmt::format(R"({}content[{}]: expected {{"type": "text", "text": "..."}}, other parts are not supported)",
+                      within, i))
+          .of_field(field);
     warnings.check_keys(part, {"type", "text"}, fmt::format("{}content[{}].", within, i));
     content += part["text"].get<std::string>();
   }

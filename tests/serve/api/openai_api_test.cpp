@@ -202,7 +202,9 @@ TEST_F(Serving, PartsOfAMessageThatAreNoTextAreRefused) {
       const Json messages = Json::array({{{"role", "user"}, {"content", Json::array({text, part})}}});
       const Json error =
           post("/v1/chat/completions", {{"messages", messages}, {"max_tokens", 2}, {"stream", stream}}, 400)["error"];
-      EXPECT_EQ(error["message"], "messages: only text parts are supported") << part;
+      EXPECT_EQ(error["message"],
+                R"(messages[0].content[1]: expected {"type": "text", "text": "..."}, other parts are not supported)")
+          << part;
       EXPECT_EQ(error["param"], "messages");
     }
   for (const Json& content : {Json(3), Json(true), text}) EXPECT_TRUE(asked(content, false, 400)) << content;

@@ -179,7 +179,7 @@ TEST_F(Serving, RefusesWhatCannotBe) {
   refused("/v1/chat/completions", {{"messages", {{{"role", "user"}}}}}, 400, "content");
   for (const Json& part : {Json{{"type", 1}}, Json{{"text", "a"}}, Json{{"type", "image_url"}}, Json("a")})
     refused("/v1/chat/completions", {{"messages", {{{"role", "user"}, {"content", Json::array({part})}}}}}, 400,
-            "only text parts");
+            "messages[0].content[0]: expected");
   EXPECT_EQ(ask("POST", "/translate", "{").status, 400);
   EXPECT_EQ(ask("POST", "/translate", "[]").status, 400);
   EXPECT_EQ(ask("POST", "/translate", std::string(5000, '[')).status, 400);
