@@ -40,8 +40,9 @@ void decode(benchmark::State& state, const Kernels& k, bool from_memory) {
   const std::size_t n = from_memory ? 2816 : 128, depth = 1024, values = packed_right_values(depth, n);
   const std::size_t count = from_memory ? (std::size_t{160} << 20) / (2 * values) + 1 : 1;
   std::vector<float> a(m * depth, 0.5f), b(depth * n, 0.25f), c(m * n);
-  std::vector<std::vector<std::uint16_t>> packed(count, std::vector<std::uint16_t>(values));
-  for (auto& p : packed) k.pack_right({.b = b.data(), .stride = n, .k = depth, .n = n, .packed = p.data()});
+  std::vector<std::uint16_t> one(values);
+  k.pack_right({.b = b.data(), .stride = n, .k = depth, .n = n, .packed = one.data()});
+  const std::vector<std::vector<std::uint16_t>> packed(count, one);
   std::vector<std::uint16_t> scratch(packed_gemm_scratch);
   std::size_t turn = 0;
   for (auto _ : state) {

@@ -204,7 +204,7 @@ struct Emulated {
   static HWY_NOINLINE void block(const std::uint16_t* a, std::size_t row_tiles, const std::uint16_t* b,
                                  std::size_t depth, std::size_t rows, const Sums& c) {
     HWY_ALIGN float left[kRows * kDeepest * 32];
-    const std::size_t deepest = rows <= kFew && kLanes < 16 ? 1 : kDeepest;
+    const std::size_t deepest = rows <= kFew && kLanes == 8 ? 1 : kDeepest;
     for (std::size_t l = 0; l < depth || l == 0; l += deepest) {
       const std::size_t deep = smaller(depth - l, deepest);
       const Sums s = l == 0 ? c : Sums{c.to, c.stride, c.to, c.stride};
@@ -225,10 +225,12 @@ struct Emulated {
   }
 
  private:
-  // The sums of kRows rows by kVecs vectors stay in registers: 16 of 32 with AVX-512, 8 of 16 otherwise.
-  static constexpr std::size_t kLanes = HWY_LANES(float), kRows = kLanes == 16 ? 8 : 4, kVecs = 2, kFew = 4;
+  // The sums of kRows rows by two vectors stay in registers: 16 of 32 with AVX-512, 8 of 16 otherwise. With vectors of four, one or
+  // two rows have four of them, which are a tile.
+  static constexpr std::size_t kLanes = HWY_LANES(float), kRows = kLanes == 16 ? 8 : 4, kFew = 4;
   // Tiles of depth at a time: rows of 1 KiB in float32, which stay in the first cache. The few rows of a decode step wait for the
-  // panel, which comes from memory. It comes up to 1.5 times as fast in its own order, where a strip is one tile, than in two streams.
+  // panel, which comes from memory. With AVX2, where a strip is a tile, they read it tile by tile: memory delivers a panel in its own
+  // order 1.4 times as fast as two streams of tiles.
   static constexpr std::size_t kDeepest = 8;
   static constexpr std::size_t kAhead = 4096;  // words that are prefetched when a panel is first read
 
@@ -245,7 +247,8 @@ struct Emulated {
   template <std::size_t kCount>
   static HWY_INLINE void some(const std::uint16_t* a, const Place& at, float* left, const Sums& c) {
     widen<kCount>(a, at.deep, left);
-    for (std::size_t j = 0; j < 32; j += kVecs * kLanes) strip<kCount>(left, at, j, c);
+    constexpr std::size_t kVecs = kCount <= 2 && kLanes == 4 ? 4 : 2;
+    for (std::size_t j = 0; j < 32; j += kVecs * kLanes) strip<kCount, kVecs>(left, at, j, c);
   }
 
   /// Converts rows of `deep` left tiles to float32. Of each 32 values, the 16 with even numbers come first, then
@@ -265,20 +268,20 @@ struct Emulated {
   }
 
   /// kCount rows by the kVecs vectors of columns from j.
-  template <std::size_t kCount>
+  template <std::size_t kCount, std::size_t kVecs>
   static HWY_INLINE void strip(const float* HWY_RESTRICT left, const Place& at, std::size_t j, const Sums& c) {
     const Floats d;
     const auto* const words = reinterpret_cast<const std::uint32_t*>(at.b);
     Vec sum[kCount][kVecs];
 #pragma GCC unroll 8
     for (std::size_t i = 0; i < kCount; ++i)
-#pragma GCC unroll 2
+#pragma GCC unroll 4
       for (std::size_t v = 0; v < kVecs; ++v)
         sum[i][v] = c.from ? hn::LoadU(d, c.from + i * c.from_stride + j + v * kLanes) : hn::Zero(d);
     for (std::size_t l = 0; l < at.deep; ++l)
       for (std::size_t p = 0; p < 16; ++p) {
         WordVec w[kVecs];
-#pragma GCC unroll 2
+#pragma GCC unroll 4
         for (std::size_t v = 0; v < kVecs; ++v) {
           const std::size_t column = j + v * kLanes;  // two tiles have tile_values words
           const auto* const from = words + column / 16 * (tile_values / 2) + column % 16 + l * tile_values + p * 16;
@@ -289,19 +292,19 @@ struct Emulated {
 #pragma GCC unroll 8
         for (std::size_t i = 0; i < kCount; ++i) {
           const Vec value = hn::Set(d, x[i * kDeepest * 32]);
-#pragma GCC unroll 2
+#pragma GCC unroll 4
           for (std::size_t v = 0; v < kVecs; ++v) sum[i][v] = hn::MulAdd(value, low(w[v]), sum[i][v]);
         }
 #pragma GCC unroll 8
         for (std::size_t i = 0; i < kCount; ++i) {
           const Vec value = hn::Set(d, x[i * kDeepest * 32 + 16]);
-#pragma GCC unroll 2
+#pragma GCC unroll 4
           for (std::size_t v = 0; v < kVecs; ++v) sum[i][v] = hn::MulAdd(value, high(w[v]), sum[i][v]);
         }
       }
 #pragma GCC unroll 8
     for (std::size_t i = 0; i < kCount; ++i)
-#pragma GCC unroll 2
+#pragma GCC unroll 4
       for (std::size_t v = 0; v < kVecs; ++v) hn::StoreU(sum[i][v], d, c.to + i * c.stride + j + v * kLanes);
   }
 };

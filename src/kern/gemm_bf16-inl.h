@@ -129,7 +129,7 @@ HWY_INLINE void Sweep(const PackedGemm& g, const PackedRows& p, bool add, bool l
   const bool streams = g.stream && last && !add && StartsLine(g.c) && StartsLine(g.z) && g.c_stride % 16 == 0;
   const bool through_tile = HasTail(g) || streams;
   const std::size_t depth = tiles_of(g.k, 32);
-  // Few rows read B once: in the order of memory, and without storing sums in between.
+  // Few rows read B once, panel by panel.
   const bool few = p.rows <= 4;
   const std::size_t columns = few ? 32 : sweep_columns, most_deep = few && p.deep > 0 ? p.deep : kDeep;
   for (std::size_t group = 0; group < g.n; group += columns)

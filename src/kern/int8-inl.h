@@ -258,7 +258,8 @@ struct FourBitPairs {
       for (std::size_t t = 0; t < 2; ++t, b += tile_bytes, multipliers += 32)
 #pragma GCC unroll 2
         for (std::size_t v0 = 0; v0 < 2; v0 += kVecs) {
-          __asm__("" : "+r"(a));  // otherwise GCC keeps the activations of all passes in memory, each as a whole vector
+          // Otherwise GCC keeps the activations of all passes in memory, each as a whole vector; with four rows that costs nothing.
+          if constexpr (kRows < 4) __asm__("" : "+r"(a));
           __m256i low[kRows][kVecs], high[kRows][kVecs];
           for (std::size_t r = 0; r < kRows; ++r)
             for (std::size_t v = 0; v < kVecs; ++v) {
