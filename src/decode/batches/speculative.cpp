@@ -24,15 +24,15 @@ void check_reaches(const model::Model& other, const model::Model& model, const c
 
 const char* why_not_undone(const model::Model& model) {
   if (model.cache_form() != model::CacheForm::tokens) return "its recurrent state cannot undo tokens";
-  if (model.length_dependence().read_anew) return "it reads a text again when it grows long (longrope)";
+  if (model.length_dependence().read_anew) return "it reads a text again from the beginning when the text grows long";
   return nullptr;
 }
 
 void check_options(const SpeculativeOptions& s, const model::Model& model) {
-  for (const model::Model* m : {&model, s.draft})
-    if (const char* const why = s.on() && m ? why_not_undone(*m) : nullptr)
-      fail_usage("speculative decoding", fmt::format("is not supported with this {} model: {}", m->family(), why),
-                 "leave the proposals out");
+  if (const char* const why = s.on() ? why_not_undone(model) : nullptr)
+    fail_usage(s.field(), fmt::format("is not supported with this {} model: {}", model.family(), why), "leave it out");
+  if (const char* const why = s.draft ? why_not_undone(*s.draft) : nullptr)
+    fail_usage("draft model", fmt::format("a {} model cannot be one: {}", s.draft->family(), why), "use another draft");
   if (s.draft) check_shares_vocabulary(*s.draft, model, "draft model");
   // A draft without an encoder stops proposing at its last position, but an encoder must read the whole source.
   if (s.draft && model.has_encoder()) check_reaches(*s.draft, model, "draft model");

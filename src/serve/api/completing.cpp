@@ -38,7 +38,7 @@ class Completing : public std::enable_shared_from_this<Completing> {
   void set_prediction() {
     const search::SpeculativeOptions& proposals = model_->loaded().engine.session.speculative;
     if (const char* const why = search::why_not_undone(model_->model()))
-      return call_->warnings.tell(fmt::format("prediction: has no effect: {}", why));
+      return call_->warnings.tell(fmt::format("prediction: has no effect on this model, because {}", why));
     const char* const why = r_.prediction->empty()                  ? ": it is empty"
                             : proposals.draft || proposals.heads    ? ": the model has a draft, which proposes tokens"
                             : model_->loaded().engine.deterministic ? ": the server is deterministic"

@@ -108,7 +108,7 @@ std::optional<std::string> content_of(const Json& message, const char* field, co
         !part["text"].is_string())
       throw HttpError(
           400,
-          fmt::format(R"({}content[{}]: expected {{"type": "text", "text": "..."}}, other parts are not supported)",
+          fmt::format(R"({}content[{}]: expected {{"type": "text", "text": "..."}}; only text parts are supported)",
                       within, i))
           .of_field(field);
     warnings.check_keys(part, {"type", "text"}, fmt::format("{}content[{}].", within, i));

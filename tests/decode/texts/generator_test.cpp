@@ -161,6 +161,15 @@ TEST(Generator, StatesAreThoseOfFullRecomputation) {
                  "cache precision");
   expect_refused(refusal([&](auto& o) { o.session.speculative.draft = &linear; }), "cannot undo");
   expect_refused(refusal([](auto& o) { o.session.speculative.lookup = 2; }), "cannot undo");
+  GeneratorOptions drafted = lm.options();
+  drafted.decoding.session.speculative.draft = &linear;
+  try {
+    Generator(*lm.m, lm.tokenizer, drafted).generate(texts);
+    ADD_FAILURE() << "a recurrent draft was not refused";
+  } catch (const Error& e) {
+    expect_refused(e.what(), "draft model");
+    expect_refused(e.what(), "cannot be one: its recurrent state cannot undo tokens");
+  }
 }
 
 // Prompts read in small chunks, with and without a window, give the same results as in one step.

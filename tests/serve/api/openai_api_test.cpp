@@ -203,7 +203,7 @@ TEST_F(Serving, PartsOfAMessageThatAreNoTextAreRefused) {
       const Json error =
           post("/v1/chat/completions", {{"messages", messages}, {"max_tokens", 2}, {"stream", stream}}, 400)["error"];
       EXPECT_EQ(error["message"],
-                R"(messages[0].content[1]: expected {"type": "text", "text": "..."}, other parts are not supported)")
+                R"(messages[0].content[1]: expected {"type": "text", "text": "..."}; only text parts are supported)")
           << part;
       EXPECT_EQ(error["param"], "messages");
     }
