@@ -184,6 +184,9 @@ struct Sums {
   }
 };
 
+/// Rows of a decode step: up to so many wait for a weight that comes from memory, and read it once.
+constexpr std::size_t kFewRows = 4;
+
 /// The product of two packed blocks in float32.
 struct Emulated {
   static void begin(std::size_t = 0) {}
@@ -204,7 +207,7 @@ struct Emulated {
   static HWY_NOINLINE void block(const std::uint16_t* a, std::size_t row_tiles, const std::uint16_t* b,
                                  std::size_t depth, std::size_t rows, const Sums& c) {
     HWY_ALIGN float left[kRows * kDeepest * 32];
-    const std::size_t deepest = rows <= kFew && kLanes == 8 ? 1 : kDeepest;
+    const std::size_t deepest = rows <= kFewRows && kLanes == 8 ? 1 : kDeepest;
     for (std::size_t l = 0; l < depth || l == 0; l += deepest) {
       const std::size_t deep = smaller(depth - l, deepest);
       const Sums s = l == 0 ? c : Sums{c.to, c.stride, c.to, c.stride};
@@ -216,8 +219,8 @@ struct Emulated {
           some<1>(tiles, at, left, s.down(i));
         else if (rows - i == 2)
           some<2>(tiles, at, left, s.down(i));
-        else if (rows - i <= kFew)
-          some<kFew>(tiles, at, left, s.down(i));
+        else if (rows - i <= kFewRows)
+          some<kFewRows>(tiles, at, left, s.down(i));
         else
           some<kRows>(tiles, at, left, s.down(i));
       }
@@ -227,7 +230,7 @@ struct Emulated {
  private:
   // The sums of kRows rows by two vectors stay in registers: 16 of 32 with AVX-512, 8 of 16 otherwise. With vectors of four, one or
   // two rows have four of them, which are a tile.
-  static constexpr std::size_t kLanes = HWY_LANES(float), kRows = kLanes == 16 ? 8 : 4, kFew = 4;
+  static constexpr std::size_t kLanes = HWY_LANES(float), kRows = kLanes == 16 ? 8 : 4;
   // Tiles of depth at a time: rows of 1 KiB in float32, which stay in the first cache. The few rows of a decode step wait for the
   // panel, which comes from memory. With AVX2, where a strip is a tile, they read it tile by tile: memory delivers a panel in its own
   // order 1.4 times as fast as two streams of tiles.

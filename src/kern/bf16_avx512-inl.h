@@ -100,8 +100,8 @@ struct PairProducts {
       some<1, Reads::in_order>(a, b, depth, c);
     else if (rows == 2)
       some<2, Reads::in_order>(a, b, depth, c);
-    else if (rows <= 4)
-      some<4, Reads::in_order>(a, b, depth, c);
+    else if (rows <= kFewRows)
+      some<kFewRows, Reads::in_order>(a, b, depth, c);
     else
       some<8, Reads::ahead>(a, b, depth, c);
     for (std::size_t i = 8; i < rows; i += 8)

@@ -130,7 +130,7 @@ HWY_INLINE void Sweep(const PackedGemm& g, const PackedRows& p, bool add, bool l
   const bool through_tile = HasTail(g) || streams;
   const std::size_t depth = tiles_of(g.k, 32);
   // Few rows read B once, panel by panel.
-  const bool few = p.rows <= 4;
+  const bool few = p.rows <= kFewRows;
   const std::size_t columns = few ? 32 : sweep_columns, most_deep = few && p.deep > 0 ? p.deep : kDeep;
   for (std::size_t group = 0; group < g.n; group += columns)
     for (std::size_t l = 0; l < p.deep || l == 0; l += most_deep) {
