@@ -25,7 +25,10 @@ constexpr std::chrono::milliseconds crowded_look_every{3};
 class HttpServer::Implementation : public HttpHost, public std::enable_shared_from_this<Implementation> {
  public:
   Implementation(const HttpServerOptions& o, Handler handler)
-      : HttpHost(o, std::move(handler)), acceptor_(io_), pause_(io_), work_(io_.get_executor()) {
+      : HttpHost(o, std::move(handler)),
+        acceptor_(net::make_strand(io_)),
+        pause_(acceptor_.get_executor()),
+        work_(io_.get_executor()) {
     context_ = read_certificate();
     error_code error;
     const net::ip::address address = net::ip::make_address(o.address, error);
@@ -80,6 +83,7 @@ class HttpServer::Implementation : public HttpHost, public std::enable_shared_fr
 
   net::io_context io_;
   std::uint16_t port_ = 0;  // kept after listening ends
+  // Two handlers of theirs never run at once, since both are in one strand: closing must not meet the next accept.
   tcp::acceptor acceptor_;
   net::steady_timer pause_;
   net::executor_work_guard<net::io_context::executor_type> work_;
@@ -162,7 +166,7 @@ std::vector<std::shared_ptr<HttpConnection>> HttpServer::Implementation::in_phas
 
 void HttpServer::Implementation::drain() {
   begin_draining();
-  net::post(io_, [self = shared_from_this()] {
+  net::post(acceptor_.get_executor(), [self = shared_from_this()] {
     error_code ignored;
     self->acceptor_.close(ignored);
     self->pause_.cancel();

@@ -12,6 +12,7 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <vector>
 
 #include "base/error.h"
 #include "base/rng.h"
@@ -371,6 +372,28 @@ TEST(HttpServer, DrainsWhatWasBegun) {
   EXPECT_EQ(a.status, 200);
   EXPECT_EQ(a.headers.at("connection"), "close");
   EXPECT_TRUE(busy.is_closed(10));
+}
+
+// Closing the listening socket must not meet an accept in another thread: the thread sanitizer watches.
+TEST(HttpServer, DrainsWhileClientsConnect) {
+  for (int round = 0; round < 30; ++round) {
+    HttpServer server(quick(), echo);
+    std::atomic<int> connected = 0;
+    std::vector<std::thread> clients;
+    for (int i = 0; i < 3; ++i)
+      clients.emplace_back([&, port = server.port()] {
+        try {
+          while (true) {
+            const Client client(port);
+            ++connected;
+          }
+        } catch (const std::exception&) {  // the server listens no more
+        }
+      });
+    while (connected < 6) std::this_thread::yield();
+    server.drain();
+    for (std::thread& t : clients) t.join();
+  }
 }
 
 TEST(HttpServer, RawBytesAndMutatedRequestsAreAnsweredOrClosed) {
