@@ -2,7 +2,7 @@
 """Compares `tril bench generate` with ik_llama.cpp or OpenVINO GenAI on one GGUF file: both run in turn, and the ratios of their
 speeds are printed, round by round and of the best rounds.
 
-usage: peers.py make FILE.gguf --type q4_k_m|q4_0|q8_0|bf16 [--shape 200m|1b|7b] [--context 4096]
+usage: peers.py make FILE.gguf --type q4_k_m|q5_k_m|q6_k|iq4_xs|mxfp4_moe|q4_0|q8_0|bf16 [--shape 200m|1b|7b] [--context 4096]
                                                                   a Llama of random weights (package gguf)
        peers.py run FILE.gguf --tril TRIL --peer ik|openvino      (package ik-llama-cpp-python, or openvino-genai)
                 [--threads 1] [--rounds 3] [--prompt 256] [--generate 64] [--precision NAME]
@@ -21,6 +21,9 @@ import sys
 import time
 
 
+# The types of the files that `make` writes: the blocks of most weights, and of the finer ones.
+TYPES = {"q4_k_m": ("Q4_K", "Q6_K"), "q5_k_m": ("Q5_K", "Q6_K"), "q6_k": ("Q6_K", "Q6_K"), "iq4_xs": ("IQ4_XS", "Q6_K"),
+         "mxfp4_moe": ("MXFP4", "Q8_0"), "q4_0": ("Q4_0", "Q4_0"), "q8_0": ("Q8_0", "Q8_0"), "bf16": ("BF16", "BF16")}
 # d_model, d_ff, layers, heads, heads of keys and values, vocabulary: those of Llama 3.2 1B and Llama 2 7B, and a small one
 SHAPES = {"200m": (1024, 2816, 12, 16, 4, 32000), "1b": (2048, 8192, 16, 32, 8, 128256), "7b": (4096, 11008, 32, 32, 32, 32000)}
 
@@ -52,19 +55,23 @@ def make(a):
         def half(at, v):
             b[:, at:at + 2] = np.full(len(b), v, np.float16).view(np.uint8).reshape(-1, 2)
 
-        if kind == kinds.Q4_K:  # d s q - e m; s and m are 31 on average, q 7.5
-            half(0, 0.02 / 31 / 4.6), half(2, 0.02 / 31 * 7.5 / 4.6)
+        if kind in (kinds.Q4_K, kinds.Q5_K):  # d s q - e m; s and m are 31 on average, q 7.5 or 15.5
+            mean, deviation = (7.5, 4.6) if kind == kinds.Q4_K else (15.5, 9.2)
+            half(0, 0.02 / 31 / deviation), half(2, 0.02 / 31 * mean / deviation)
         elif kind == kinds.BF16:
             b = (rng.standard_normal((n, k), np.float32) * np.float32(0.02)).view(np.uint32) >> 16
             b = b.astype(np.uint16).view(np.uint8)
         elif kind == kinds.Q6_K:
             half(208, 0.02 / 18 / 74)
+        elif kind == kinds.IQ4_XS:
+            half(0, 0.02 / 18 / 70)
+        elif kind == kinds.MXFP4:
+            b[:, 0] = 120  # the scale: 2^-7
         else:
             half(0, 0.02 / (74 if kind == kinds.Q8_0 else 4.6))
         w.add_tensor(name, b.reshape(n, -1), raw_dtype=kind)
 
-    base = {"q4_k_m": kinds.Q4_K, "q8_0": kinds.Q8_0, "q4_0": kinds.Q4_0, "bf16": kinds.BF16}[a.type]
-    more = kinds.Q6_K if a.type == "q4_k_m" else base
+    base, more = (kinds[name] for name in TYPES[a.type])
     add("token_embd.weight", vocab, d, base), add("output.weight", vocab, d, more)
     w.add_tensor("output_norm.weight", np.ones(d, np.float32))
     for i in range(layers):  # as llama.cpp's Q4_K_M: an eighth of the layers at each end and every third between
@@ -225,7 +232,7 @@ def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("what", choices=["make", "run", "loss"])
     p.add_argument("file")
-    p.add_argument("--type", default="q4_k_m", choices=["q4_k_m", "q4_0", "q8_0", "bf16"])
+    p.add_argument("--type", default="q4_k_m", choices=list(TYPES))
     p.add_argument("--shape", default="200m", choices=list(SHAPES))
     p.add_argument("--tril", default="build/tril")
     p.add_argument("--peer", default="ik", choices=["ik", "openvino"])
