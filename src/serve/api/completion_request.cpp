@@ -100,7 +100,8 @@ std::optional<std::string> content_of(const Json& message, const char* field, co
   const auto given = message.find("content");
   if (given == message.end() || given->is_null()) return std::nullopt;
   if (given->is_string()) return given->get<std::string>();
-  if (!given->is_array()) throw field_error(field, "content must be a string or a list of parts");
+  if (!given->is_array())
+    throw HttpError(400, within + "content: expected a string, or a list of parts").of_field(field);
   std::string content;
   for (std::size_t i = 0; i < given->size(); ++i) {
     const Json& part = (*given)[i];
@@ -311,7 +312,6 @@ namespace {
 
 // OpenAI's clients send a call's arguments as JSON text; templates expect the object.
 void open_arguments(Json& calls) {
-  if (!calls.is_array()) throw field_error("messages", "tool_calls: expected a list");
   for (Json& call : calls) {
     if (!call.is_object() || !call.contains("function") || !call["function"].is_object()) continue;
     const auto arguments = call["function"].find("arguments");
@@ -339,19 +339,25 @@ Json messages_of(const Json& body, Warnings& warnings) {
   Json messages = *given;
   for (std::size_t i = 0; i < messages.size(); ++i) {
     Json& one = messages[i];
-    if (!one.is_object() || !one.contains("role") || !one["role"].is_string())
-      throw field_error("messages", "each message must have a role and a content");
     const std::string within = fmt::format("messages[{}].", i);
+    const auto wrong = [&](const char* problem) {
+      return HttpError(400, fmt::format("messages[{}]{}", i, problem)).of_field("messages");
+    };
+    if (!one.is_object() || !one.contains("role") || !one["role"].is_string())
+      throw wrong(": expected a message with a role and a content");
     warnings.check_keys(one,
                         {"role", "content", "name", "tool_calls", "tool_call_id", "function_call", "reasoning_content",
                          "reasoning", "thinking", "refusal", "annotations"},
                         within);
-    if (one.contains("audio") && !one["audio"].is_null()) throw field_error("messages", "audio is not supported");
+    if (one.contains("audio") && !one["audio"].is_null()) throw wrong(".audio: is not supported");
     if (std::optional<std::string> content = content_of(one, "messages", within, warnings))
       one["content"] = std::move(*content);
     else if (!calls_something(one))
-      throw field_error("messages", "each message must have a role and a content");
-    if (one.contains("tool_calls") && !one["tool_calls"].is_null()) open_arguments(one["tool_calls"]);
+      throw wrong(": expected a content beside the role, or tool calls of an assistant");
+    if (one.contains("tool_calls") && !one["tool_calls"].is_null()) {
+      if (!one["tool_calls"].is_array()) throw wrong(".tool_calls: expected a list");
+      open_arguments(one["tool_calls"]);
+    }
   }
   return messages;
 }

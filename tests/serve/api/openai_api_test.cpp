@@ -210,6 +210,29 @@ TEST_F(Serving, PartsOfAMessageThatAreNoTextAreRefused) {
   for (const Json& content : {Json(3), Json(true), text}) EXPECT_TRUE(asked(content, false, 400)) << content;
 }
 
+// Clients send whole conversations: an error names the message.
+TEST_F(Serving, ErrorsNameTheMessage) {
+  serve();
+  const Json good{{"role", "user"}, {"content", "ab"}};
+  for (const auto& [message, expected] : std::vector<std::pair<Json, std::string>>{
+           {3, "messages[1]: expected a message with a role and a content"},
+           {{{"content", "ab"}}, "messages[1]: expected a message with a role and a content"},
+           {{{"role", 3}, {"content", "ab"}}, "messages[1]: expected a message with a role and a content"},
+           {{{"role", "user"}}, "messages[1]: expected a content beside the role, or tool calls of an assistant"},
+           {{{"role", "user"}, {"content", 3}}, "messages[1].content: expected a string, or a list of parts"},
+           {{{"role", "user"}, {"content", "ab"}, {"audio", {{"id", "a"}}}}, "messages[1].audio: is not supported"},
+           {{{"role", "assistant"}, {"tool_calls", "f"}}, "messages[1].tool_calls: expected a list"}}) {
+    const Json body{{"messages", Json::array({good, message})}, {"max_tokens", 2}};
+    const Json error = post("/v1/chat/completions", body, 400)["error"];
+    EXPECT_EQ(error["message"], expected) << message;
+    EXPECT_EQ(error["param"], "messages");
+  }
+  const Json prediction{{"type", "content"}, {"content", 3}};
+  const Json body{{"messages", Json::array({good})}, {"prediction", prediction}, {"max_tokens", 2}};
+  EXPECT_EQ(post("/v1/chat/completions", body, 400)["error"]["message"],
+            "prediction.content: expected a string, or a list of parts");
+}
+
 TEST_F(Serving, ErrorsHaveOpenAisCodes) {
   ServiceOptions o;
   o.keys.api = {"right"};
