@@ -5,6 +5,7 @@
 #include "format/xml_file.h"
 #include "support/document_text.h"
 #include "support/office_file.h"
+#include "support/office_parts.h"
 
 namespace tril::document::office_texts_test {
 namespace {
@@ -15,10 +16,6 @@ const std::string pictures =
     "xmlns:wp=\"http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing\" "
     "xmlns:pic=\"http://schemas.openxmlformats.org/drawingml/2006/picture\"";
 
-std::string word(const std::string& body) {
-  const auto document = read_document(docx_file(body), {"x.docx"});
-  return between(member_of(capitals_of(*document), "word/document.xml"), "<w:body>", "</w:body>");
-}
 // A drawing in a run, with the attributes of its picture.
 std::string drawing(const std::string& attributes) {
   return "<w:r><w:drawing " + pictures + "><wp:docPr id=\"1\" name=\"Picture one\" " + attributes +
