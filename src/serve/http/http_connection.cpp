@@ -49,6 +49,8 @@ class Connection : public HttpConnection, public AnsweringConnection, public std
 
   void start() override {
     net::dispatch(strand_, [self = shared_from_this()] {
+      // The end of the server may have looked for its connections before this one was among them.
+      if (self->server_->draining()) return self->close();
       self->deadline(self->server_->options.head_seconds);
       self->transport_->handshake([self](error_code error) {
         net::dispatch(self->strand_, [self, error] { error ? self->close() : self->next_request(); });

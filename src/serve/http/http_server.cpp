@@ -83,7 +83,7 @@ class HttpServer::Implementation : public HttpHost, public std::enable_shared_fr
 
   net::io_context io_;
   std::uint16_t port_ = 0;  // kept after listening ends
-  // Two handlers of theirs never run at once, since both are in one strand: closing must not meet the next accept.
+  // Both are in one strand, so that the socket is never closed during the next accept.
   tcp::acceptor acceptor_;
   net::steady_timer pause_;
   net::executor_work_guard<net::io_context::executor_type> work_;
@@ -159,8 +159,12 @@ std::vector<std::shared_ptr<HttpConnection>> HttpServer::Implementation::in_phas
   std::vector<std::shared_ptr<HttpConnection>> list = all();
   std::erase_if(list, [&](const auto& connection) { return connection->phase() != phase; });
   std::reverse(list.begin(), list.end());
-  if (phase == HttpConnection::Phase::reading)
-    std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a->begun() > b->begun(); });
+  if (phase != HttpConnection::Phase::reading) return list;
+  // A connection may begin another request meanwhile, so its time is read once: a sort by times that change may leave the list.
+  std::vector<std::pair<std::chrono::steady_clock::time_point, std::shared_ptr<HttpConnection>>> timed;
+  for (auto& connection : list) timed.emplace_back(connection->begun(), std::move(connection));
+  std::stable_sort(timed.begin(), timed.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::transform(timed.begin(), timed.end(), list.begin(), [](auto& one) { return std::move(one.second); });
   return list;
 }
 

@@ -1,16 +1,14 @@
 // Clients that declare that they send no more, and still wait for their answers, over TCP and over TLS.
 #include <gtest/gtest.h>
-#include <openssl/pem.h>
 #include <openssl/ssl.h>
-#include <openssl/x509.h>
 
 #include <atomic>
-#include <cstdio>
 #include <memory>
 #include <mutex>
 #include <thread>
 
 #include "serve/http/http_server.h"
+#include "support/certificate.h"
 #include "support/client.h"
 #include "support/temporary.h"
 
@@ -19,6 +17,8 @@ namespace {
 
 using testing::Answer;
 using testing::Client;
+using testing::Free;
+using testing::with_certificate;
 
 constexpr std::chrono::seconds longest_wait(20);
 
@@ -146,32 +146,6 @@ TEST(HalfClosedClients, AreToldFromThoseWhoLeave) {
   (void)leaves_stream.head();
   leaves_stream.close();
   server.await_gone(3);
-}
-
-template <auto F>
-struct Free {
-  template <class T>
-  void operator()(T* p) const {
-    F(p);
-  }
-};
-using Key = std::unique_ptr<EVP_PKEY, Free<EVP_PKEY_free>>;
-using Certificate = std::unique_ptr<X509, Free<X509_free>>;
-using File = std::unique_ptr<std::FILE, Free<std::fclose>>;
-
-// Writes a key and its certificate, which is signed by the key itself.
-HttpServerOptions with_certificate(const std::string& directory) {
-  const Key key(EVP_EC_gen("P-256"));
-  const Certificate certificate(X509_new());
-  X509_set_pubkey(certificate.get(), key.get());
-  X509_gmtime_adj(X509_getm_notBefore(certificate.get()), 0);
-  X509_gmtime_adj(X509_getm_notAfter(certificate.get()), 3600);
-  X509_sign(certificate.get(), key.get(), EVP_sha256());
-  HttpServerOptions o{.certificate_file = directory + "/certificate.pem", .key_file = directory + "/key.pem"};
-  PEM_write_X509(File(std::fopen(o.certificate_file.c_str(), "w")).get(), certificate.get());
-  PEM_write_PrivateKey(File(std::fopen(o.key_file.c_str(), "w")).get(), key.get(), nullptr, nullptr, 0, nullptr,
-                       nullptr);
-  return o;
 }
 
 class TlsClient {

@@ -16,7 +16,9 @@
 
 #include "base/error.h"
 #include "base/rng.h"
+#include "support/certificate.h"
 #include "support/client.h"
+#include "support/temporary.h"
 
 namespace tril::serve {
 namespace {
@@ -378,7 +380,7 @@ TEST(HttpServer, DrainsWhatWasBegun) {
 TEST(HttpServer, DrainsWhileClientsConnect) {
   for (int round = 0; round < 30; ++round) {
     HttpServer server(quick(), echo);
-    std::atomic<int> connected = 0;
+    std::atomic<int> connected = 0, ended = 0;
     std::vector<std::thread> clients;
     for (int i = 0; i < 3; ++i)
       clients.emplace_back([&, port = server.port()] {
@@ -388,11 +390,37 @@ TEST(HttpServer, DrainsWhileClientsConnect) {
             ++connected;
           }
         } catch (const std::exception&) {  // the server listens no more
+          ++ended;
         }
       });
-    while (connected < 6) std::this_thread::yield();
+    while (connected < 6 && ended < 3) std::this_thread::yield();
+    EXPECT_GE(connected, 6);
     server.drain();
     for (std::thread& t : clients) t.join();
+  }
+}
+
+// A connection that is accepted while the server ends, and says nothing, does not keep it.
+TEST(HttpServer, EndsWhileClientsConnect) {
+  const TemporaryDirectory directory;
+  HttpServerOptions o = testing::with_certificate(directory.path());
+  o.port = 0;
+  for (int round = 0; round < 50; ++round) {
+    auto server = std::make_unique<HttpServer>(o, echo);
+    std::vector<std::unique_ptr<Client>> clients;
+    std::atomic<bool> ended = false;
+    std::thread connecting([&, port = server->port()] {
+      try {
+        while (!ended) clients.push_back(std::make_unique<Client>(port));
+      } catch (const std::exception&) {  // the server listens no more
+      }
+    });
+    while (server->connections() < 3) std::this_thread::yield();
+    const auto ending = std::chrono::steady_clock::now();
+    server.reset();
+    EXPECT_LT(std::chrono::steady_clock::now() - ending, std::chrono::seconds(4));
+    ended = true;
+    connecting.join();
   }
 }
 
