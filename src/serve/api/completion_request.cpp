@@ -339,10 +339,8 @@ Json messages_of(const Json& body, Warnings& warnings) {
   Json messages = *given;
   for (std::size_t i = 0; i < messages.size(); ++i) {
     Json& one = messages[i];
-    const std::string within = fmt::format("messages[{}].", i);
-    const auto wrong = [&](const char* problem) {
-      return HttpError(400, fmt::format("messages[{}]{}", i, problem)).of_field("messages");
-    };
+    const std::string name = fmt::format("messages[{}]", i), within = name + ".";
+    const auto wrong = [&](const char* problem) { return HttpError(400, name + problem).of_field("messages"); };
     if (!one.is_object() || !one.contains("role") || !one["role"].is_string())
       throw wrong(": expected a message with a role and a content");
     warnings.check_keys(one,
