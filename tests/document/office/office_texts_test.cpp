@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include "document/formats/formats.h"
-#include "format/xml_file.h"
 #include "support/document_text.h"
 #include "support/office_file.h"
 #include "support/office_parts.h"

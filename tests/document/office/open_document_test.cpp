@@ -4,7 +4,6 @@
 #include "document/formats/formats.h"
 #include "document/segments/document_sentences.h"
 #include "document/segments/words.h"
-#include "support/contains.h"
 #include "support/document_text.h"
 #include "support/office_file.h"
 #include "support/office_parts.h"

@@ -1,5 +1,6 @@
 // Switches on the page that shows a pass, and another precision: what a change does to every value after it.
-#include "support/contains.h"
+#include <algorithm>
+
 #include "support/inside_page.h"
 
 namespace tril::serve {

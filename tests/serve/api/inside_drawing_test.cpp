@@ -1,4 +1,5 @@
 // The next token on the page that shows a pass: the distribution that is drawn from, and the search as a tree.
+#include <algorithm>
 #include <numeric>
 
 #include "support/contains.h"
