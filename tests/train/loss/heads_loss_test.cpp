@@ -12,6 +12,7 @@
 #include "tensor/lasting.h"
 #include "train/loop/fine_tune.h"
 #include "train/loop/settle.h"
+#include "train/loss/hidden_states.h"
 
 namespace tril::train::heads_test {
 namespace {
