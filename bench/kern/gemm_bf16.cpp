@@ -83,7 +83,7 @@ const int registered = [] {
       const std::string of = std::string("bf16/decode/") + (from_memory ? "from_memory/" : "near/") + name;
       auto* const few =
           benchmark::RegisterBenchmark(of.c_str(), [k, from_memory](auto& s) { decode(s, *k, from_memory); });
-      for (const int m : {1, 2, 3, 4, 8, 16}) few->Arg(m);
+      for (const int m : {1, 2, 3, 4, 8, 16, 32, 48, 64, 256}) few->Arg(m);
     }
   }
   return 0;

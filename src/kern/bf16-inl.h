@@ -53,6 +53,25 @@ HWY_INLINE WordVec Pairs(Vec low, Vec high) {
   return hn::Or(hn::ShiftRight<16>(Rounded(low)), hn::And(Rounded(high), hn::Set(du, 0xffff0000u)));
 }
 
+/// The bfloat16 in the lower halves of words, in float32; those in the upper halves.
+HWY_INLINE Vec LowHalves(WordVec w) {
+  return hn::BitCast(Floats(), hn::ShiftLeft<16>(w));
+}
+HWY_INLINE Vec HighHalves(WordVec w) {
+  return hn::BitCast(Floats(), hn::And(w, hn::Set(Words(), 0xffff0000u)));
+}
+
+/// Converts the 32 values of a row of a left tile to float32. The 16 with even numbers come first, then the odd ones, so that a product
+/// reads each by a broadcast from memory without unpacking.
+HWY_INLINE void WidenPairs(const std::uint16_t* row, float* HWY_RESTRICT to) {
+  const auto* const pairs = reinterpret_cast<const std::uint32_t*>(row);
+  for (std::size_t p = 0; p < 16; p += hn::Lanes(Floats())) {
+    const WordVec w = hn::LoadU(Words(), pairs + p);
+    hn::Store(LowHalves(w), Floats(), to + p);
+    hn::Store(HighHalves(w), Floats(), to + 16 + p);
+  }
+}
+
 /// Stores the lanes of v as consecutive bfloat16.
 HWY_INLINE void StoreRounded(Vec v, std::uint16_t* to) {
   const hn::Rebind<std::uint16_t, Words> d16;
@@ -179,9 +198,22 @@ struct Sums {
   float* to = nullptr;
   std::size_t stride = 0;
 
-  Sums down(std::size_t rows) const {
-    return {from ? from + rows * from_stride : nullptr, from_stride, to + rows * stride, stride};
+  Sums at(std::size_t row, std::size_t column) const {
+    return {from ? from + row * from_stride + column : nullptr, from_stride, to + row * stride + column, stride};
   }
+  Sums down(std::size_t rows) const { return at(rows, 0); }
+};
+
+/// Panels of a right operand, each `deep` tiles of depth from its first, with `next` values from one panel to the next.
+struct PanelTiles {
+  const std::uint16_t* tiles = nullptr;
+  std::size_t next = 0, deep = 0, panels = 0;
+};
+
+/// At most 32 rows of a left operand: two rows of `deep` tiles, which are `next` tiles apart.
+struct RowTiles {
+  const std::uint16_t* tiles = nullptr;
+  std::size_t next = 0, deep = 0, rows = 0;
 };
 
 /// Rows of a decode step: up to so many wait for a weight that comes from memory, and read it once.
@@ -243,9 +275,6 @@ struct Emulated {
     std::size_t deep, ahead;
   };
 
-  static HWY_INLINE Vec low(WordVec w) { return hn::BitCast(Floats(), hn::ShiftLeft<16>(w)); }
-  static HWY_INLINE Vec high(WordVec w) { return hn::BitCast(Floats(), hn::And(w, hn::Set(Words(), 0xffff0000u))); }
-
   /// kCount rows by 32 columns, at most kDeepest tiles deep.
   template <std::size_t kCount>
   static HWY_INLINE void some(const std::uint16_t* a, const Place& at, float* left, const Sums& c) {
@@ -254,20 +283,11 @@ struct Emulated {
     for (std::size_t j = 0; j < 32; j += kVecs * kLanes) strip<kCount, kVecs>(left, at, j, c);
   }
 
-  /// Converts rows of `deep` left tiles to float32. Of each 32 values, the 16 with even numbers come first, then
-  /// the odd ones, so that a product reads each by a broadcast from memory without unpacking.
+  /// Rows of `deep` left tiles in float32.
   template <std::size_t kCount>
   static HWY_INLINE void widen(const std::uint16_t* HWY_RESTRICT a, std::size_t deep, float* HWY_RESTRICT left) {
     for (std::size_t i = 0; i < kCount; ++i)
-      for (std::size_t l = 0; l < deep; ++l) {
-        const auto* const pairs = reinterpret_cast<const std::uint32_t*>(a + l * tile_values + i * 32);
-        float* const to = left + (i * kDeepest + l) * 32;
-        for (std::size_t p = 0; p < 16; p += kLanes) {
-          const WordVec w = hn::LoadU(Words(), pairs + p);
-          hn::Store(low(w), Floats(), to + p);
-          hn::Store(high(w), Floats(), to + 16 + p);
-        }
-      }
+      for (std::size_t l = 0; l < deep; ++l) WidenPairs(a + l * tile_values + i * 32, left + (i * kDeepest + l) * 32);
   }
 
   /// kCount rows by the kVecs vectors of columns from j.
@@ -296,13 +316,13 @@ struct Emulated {
         for (std::size_t i = 0; i < kCount; ++i) {
           const Vec value = hn::Set(d, x[i * kDeepest * 32]);
 #pragma GCC unroll 4
-          for (std::size_t v = 0; v < kVecs; ++v) sum[i][v] = hn::MulAdd(value, low(w[v]), sum[i][v]);
+          for (std::size_t v = 0; v < kVecs; ++v) sum[i][v] = hn::MulAdd(value, LowHalves(w[v]), sum[i][v]);
         }
 #pragma GCC unroll 8
         for (std::size_t i = 0; i < kCount; ++i) {
           const Vec value = hn::Set(d, x[i * kDeepest * 32 + 16]);
 #pragma GCC unroll 4
-          for (std::size_t v = 0; v < kVecs; ++v) sum[i][v] = hn::MulAdd(value, high(w[v]), sum[i][v]);
+          for (std::size_t v = 0; v < kVecs; ++v) sum[i][v] = hn::MulAdd(value, HighHalves(w[v]), sum[i][v]);
         }
       }
 #pragma GCC unroll 8

@@ -17,6 +17,7 @@
 #include "kern/blocks_neon-inl.h"
 #include "kern/dropout-inl.h"
 #include "kern/math-inl.h"
+#include "kern/wide_operands-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tril::kern::HWY_NAMESPACE {
@@ -103,21 +104,33 @@ HWY_INLINE void Fetch(const Block& at, const float* c, std::size_t stride, float
   }
 }
 
-/// The number of tiles of depth that are multiplied before a block's sums are stored: 16 KiB of A and as much of a
-/// panel of B are in the first-level cache, the panels of sweep_columns and the sums in the second.
-constexpr std::size_t kDeep = 8;
-
 /// Packed rows of A, each `deep` tiles of columns, from row m0 and column k0 of A.
 struct PackedRows {
   const std::uint16_t* a;
   std::size_t deep, m0, rows, k0;
+  bool add;   ///< the sums continue from C
+  bool last;  ///< g's tail is applied
 };
 
-/// C's rows m0 ... = A B over the packed columns. The sums continue from C if `add`, and g's tail is applied if
-/// `last`. If C is streamed, incomplete sums wait in `sums` (sweep_sums(p.rows)), because streaming stores to a
-/// cached line are slow; otherwise in C itself.
+/// The operands of a sweep as they are packed.
 template <class Isa>
-HWY_INLINE void Sweep(const PackedGemm& g, const PackedRows& p, bool add, bool last, float* sums) {
+class PackedOperands {
+ public:
+  void take(const PanelTiles& panels) { panels_ = panels; }
+  void take(const RowTiles& rows) { rows_ = rows; }
+  void multiply(std::size_t panel, const Sums& c) const {
+    Isa::block(rows_.tiles, rows_.next, panels_.tiles + panel * panels_.next, panels_.deep, rows_.rows, c);
+  }
+
+ private:
+  PanelTiles panels_;
+  RowTiles rows_;
+};
+
+/// C's rows m0 ... = A B over the packed columns. If C is streamed, incomplete sums wait in `sums`, because streaming stores to a cached
+/// line are slow; otherwise in C itself.
+template <class Operands>
+HWY_INLINE void SweepOver(const PackedGemm& g, const PackedRows& p, Operands& operands, float* sums) {
   struct Waiting {
     Block at;
     bool last;
@@ -126,19 +139,21 @@ HWY_INLINE void Sweep(const PackedGemm& g, const PackedRows& p, bool add, bool l
   int turn = 0;
   bool waiting = false;
   Waiting before{};
-  const bool streams = g.stream && last && !add && StartsLine(g.c) && StartsLine(g.z) && g.c_stride % 16 == 0;
+  const bool streams = g.stream && p.last && !p.add && StartsLine(g.c) && StartsLine(g.z) && g.c_stride % 16 == 0;
   const bool through_tile = HasTail(g) || streams;
   const std::size_t depth = tiles_of(g.k, 32);
   // Few rows read B once, panel by panel.
   const bool few = p.rows <= kFewRows;
-  const std::size_t columns = few ? 32 : sweep_columns, most_deep = few && p.deep > 0 ? p.deep : kDeep;
+  const std::size_t columns = few ? 32 : sweep_columns, most_deep = few && p.deep > 0 ? p.deep : sweep_deep;
   for (std::size_t group = 0; group < g.n; group += columns)
     for (std::size_t l = 0; l < p.deep || l == 0; l += most_deep) {
       const std::size_t deep = smaller(p.deep - l, most_deep);
-      const bool first = !add && l == 0, finishes = last && l + deep == p.deep;
-      for (std::size_t i = 0; i < p.rows; i += 32)
+      const bool first = !p.add && l == 0, finishes = p.last && l + deep == p.deep;
+      operands.take(PanelTiles{g.b + (group / 32 * depth + p.k0 / 32 + l) * 2 * tile_values, depth * 2 * tile_values,
+                               deep, tiles_of(smaller(g.n - group, columns), 32)});
+      for (std::size_t i = 0; i < p.rows; i += 32) {
+        operands.take(RowTiles{p.a + (i / 16 * p.deep + l) * tile_values, p.deep, deep, smaller(p.rows - i, 32)});
         for (std::size_t n0 = group; n0 < g.n && n0 < group + columns; n0 += 32) {
-          const std::uint16_t* const b = g.b + (n0 / 32 * depth + p.k0 / 32 + l) * 2 * tile_values;
           const Block at{p.m0 + i, n0, smaller(p.rows - i, 32), smaller(g.n - n0, 32)};
           float* const tile = tiles[turn];
           float* c = g.c + at.row * g.c_stride + at.col;
@@ -155,15 +170,31 @@ HWY_INLINE void Sweep(const PackedGemm& g, const PackedRows& p, bool add, bool l
             Fetch(at, c, stride, tile);
             s.from = tile, s.from_stride = 32;
           }
-          Isa::block(p.a + (i / 16 * p.deep + l) * tile_values, p.deep, b, deep, at.rows, s);
+          operands.multiply((n0 - group) / 32, s);
           // The previous block is finished while this one is being multiplied.
           if (waiting) Finish(g, before.at, before.last, streams, tiles[1 - turn]);
           waiting = !in_place;
           if (waiting) before = {at, finishes}, turn = 1 - turn;
         }
+      }
     }
   if (waiting) Finish(g, before.at, before.last, streams, tiles[1 - turn]);
   if (streams) hwy::FlushStream();
+}
+
+/// @param scratch  sweep_scratch(p.rows) values, at the beginning of a cache line
+template <class Isa>
+HWY_INLINE void Sweep(const PackedGemm& g, const PackedRows& p, std::uint16_t* scratch) {
+  auto* const space = reinterpret_cast<float*>(scratch);
+  float* const sums = space + sweep_wide;
+  if constexpr (std::is_same_v<Isa, Emulated>) {
+    if (p.rows > 32) {  // fewer read a panel once or twice
+      WideOperands wide(space);
+      return SweepOver(g, p, wide, sums);
+    }
+  }
+  PackedOperands<Isa> packed;
+  SweepOver(g, p, packed, sums);
 }
 
 }  // namespace tril::kern::HWY_NAMESPACE

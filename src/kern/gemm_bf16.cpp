@@ -23,7 +23,7 @@ template <class Isa>
 void multiply(const PackedGemm& g) {
   if (g.m == 0 || g.n == 0) return;
   std::uint16_t* const a = AlignedUp(g.scratch);
-  auto* const sums = reinterpret_cast<float*>(a + packed_left_values(packed_gemm_rows, packed_gemm_depth));
+  std::uint16_t* const scratch = a + packed_left_values(packed_gemm_rows, packed_gemm_depth);
   Isa::begin(g.m);
   for (std::size_t m0 = 0; m0 < g.m; m0 += packed_gemm_rows) {
     const std::size_t rows = smaller(g.m - m0, packed_gemm_rows);
@@ -35,7 +35,7 @@ void multiply(const PackedGemm& g) {
       else
         PackLeft<Isa>(g.a + m0 * g.a_stride + k0, g.a_stride, rows, k, a);
       const bool add = g.accumulate || k0 > 0, last = k == left;  // without `accumulate`, the tail follows
-      Sweep<Isa>(g, {a, deep, m0, rows, k0}, add, last, sums);
+      Sweep<Isa>(g, {a, deep, m0, rows, k0, add, last}, scratch);
       if (last) break;
     }
   }

@@ -65,13 +65,16 @@ struct PackedGemm {
 
 /// The size of a block of A: 256 rows by 2048 values.
 constexpr std::size_t packed_gemm_rows = 256, packed_gemm_depth = 2048;
-/// Columns of C whose sums are completed before the next, and the values that the sums of `rows` rows take if C is
-/// streamed.
-constexpr std::size_t sweep_columns = 128;
-constexpr std::size_t sweep_sums(std::size_t rows) {
-  return rows * sweep_columns * 2;
+/// Columns of C whose sums are completed before the next, and the tiles of depth that are multiplied before sums are stored: 16 KiB of
+/// A and as much of a panel of B are in the first-level cache, the panels of sweep_columns and the sums in the second.
+constexpr std::size_t sweep_columns = 128, sweep_deep = 8;
+/// Floats of the panels of sweep_columns and of 32 rows of A, where both are converted to float32.
+constexpr std::size_t sweep_wide = sweep_deep * 32 * (sweep_columns + 32);
+/// Values that the converted operands take, and the sums of `rows` rows if C is streamed.
+constexpr std::size_t sweep_scratch(std::size_t rows) {
+  return (sweep_wide + rows * sweep_columns) * 2;
 }
 constexpr std::size_t packed_gemm_scratch =
-    packed_left_values(packed_gemm_rows, packed_gemm_depth) + sweep_sums(packed_gemm_rows) + 32;
+    packed_left_values(packed_gemm_rows, packed_gemm_depth) + sweep_scratch(packed_gemm_rows) + 32;
 
 }  // namespace tril::kern

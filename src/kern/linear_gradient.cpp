@@ -21,7 +21,7 @@ namespace {
 /// The places of the operands of `tokens` tokens in the scratch.
 struct Operands {
   std::uint16_t *along, *down, *x;  ///< dz [tokens, out], dz^T [out, tokens], x [tokens, in]
-  float* sums;
+  std::uint16_t* sweeping;
   std::size_t out_tiles, token_tiles;
 
   Operands(const LinearGradient& g, std::size_t tokens)
@@ -30,7 +30,7 @@ struct Operands {
     along = AlignedUp(g.scratch);
     down = along + packed_left_values(most, g.out);
     x = down + packed_left_values(g.out, most);
-    sums = reinterpret_cast<float*>(x + packed_right_values(most, g.in));
+    sweeping = x + packed_right_values(most, g.in);
   }
 };
 
@@ -91,10 +91,11 @@ void pack_dz(const LinearGradient& g, std::size_t begin, std::size_t tokens, con
 /// C = A B over `deep` tiles of columns, in groups of rows, so that the current part of A stays in the second-level
 /// cache.
 template <class Isa>
-HWY_INLINE void SweepAll(const PackedGemm& g, const std::uint16_t* a, std::size_t deep, bool add, float* sums) {
+HWY_INLINE void SweepAll(const PackedGemm& g, const std::uint16_t* a, std::size_t deep, bool add,
+                         std::uint16_t* scratch) {
   for (std::size_t m0 = 0; m0 < g.m; m0 += packed_gemm_rows)
-    Sweep<Isa>(g, {a + m0 / 16 * deep * tile_values, deep, m0, smaller(g.m - m0, packed_gemm_rows), 0}, add, true,
-               sums);
+    Sweep<Isa>(g, {a + m0 / 16 * deep * tile_values, deep, m0, smaller(g.m - m0, packed_gemm_rows), 0, add, true},
+               scratch);
 }
 
 template <class Isa>
@@ -115,7 +116,7 @@ void gradient(const LinearGradient& g) {
     if (g.dw) {
       PackRightOf<Isa>({g.x + begin * g.x_stride, g.x_stride, tokens, g.in, false, packed.x});
       PackedGemm dw{.m = g.out, .n = g.in, .k = tokens, .b = packed.x, .c = g.dw, .c_stride = g.in};
-      SweepAll<Isa>(dw, packed.down, packed.token_tiles, g.add_dw || begin > 0, packed.sums);
+      SweepAll<Isa>(dw, packed.down, packed.token_tiles, g.add_dw || begin > 0, packed.sweeping);
     }
     if (g.dx) {
       PackedGemm dx{.m = tokens,
@@ -125,7 +126,7 @@ void gradient(const LinearGradient& g) {
                     .c = g.dx + begin * g.dx_stride,
                     .c_stride = g.dx_stride,
                     .stream = g.stream_dx};
-      SweepAll<Isa>(dx, packed.along, packed.out_tiles, g.add_dx, packed.sums);
+      SweepAll<Isa>(dx, packed.along, packed.out_tiles, g.add_dx, packed.sweeping);
     }
   }
   Isa::end();

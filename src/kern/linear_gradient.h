@@ -33,7 +33,7 @@ struct LinearGradient {
 
 constexpr std::size_t linear_gradient_scratch(std::size_t tokens, std::size_t out, std::size_t in) {
   const std::size_t n = tokens < linear_gradient_tokens ? tokens : linear_gradient_tokens;
-  return packed_left_values(n, out) + packed_left_values(out, n) + packed_right_values(n, in) + sweep_sums(n) + 32;
+  return packed_left_values(n, out) + packed_left_values(out, n) + packed_right_values(n, in) + sweep_scratch(n) + 32;
 }
 
 }  // namespace tril::kern

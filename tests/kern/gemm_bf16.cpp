@@ -26,11 +26,11 @@ struct Operands {
 
 TEST_P(GemmBf16, EqualsItsTwin) {
   for (const auto& [m, n, depth] :
-       {Size{1, 1, 1},     Size{1, 17, 5},   Size{3, 1, 7},     Size{16, 16, 32},   Size{17, 33, 31},
-        Size{33, 64, 64},  Size{40, 31, 65}, Size{257, 48, 33}, Size{20, 40, 1030}, Size{5, 20, 300},
-        Size{1, 129, 600}, Size{2, 33, 300}, Size{2, 129, 600}, Size{3, 64, 300},   Size{4, 40, 300},
-        Size{4, 40, 2100}, Size{2, 3, 0},    Size{10, 64, 65},  Size{5, 3, 0},      Size{0, 3, 2},
-        Size{3, 0, 2}})
+       {Size{1, 1, 1},     Size{1, 17, 5},     Size{3, 1, 7},     Size{16, 16, 32},   Size{17, 33, 31},
+        Size{33, 64, 64},  Size{40, 31, 65},   Size{257, 48, 33}, Size{20, 40, 1030}, Size{5, 20, 300},
+        Size{1, 129, 600}, Size{2, 33, 300},   Size{2, 129, 600}, Size{3, 64, 300},   Size{4, 40, 300},
+        Size{4, 40, 2100}, Size{2, 3, 0},      Size{10, 64, 65},  Size{5, 3, 0},      Size{0, 3, 2},
+        Size{3, 0, 2},     Size{70, 140, 600}, Size{39, 33, 290}})
     for (const bool transpose_a : {false, true})
       for (const bool transpose_b : {false, true})
         for (const bool accumulate : {false, true}) {
@@ -81,7 +81,7 @@ TEST_P(GemmBf16, EqualsItsTwin) {
 
 // Without bfloat16 instructions, sums are added in one order, whatever the number of rows.
 TEST(GemmBf16InFloat32, FewRowsHaveTheBitsOfMany) {
-  constexpr std::size_t many = 32, n = 80, depth = 300;
+  constexpr std::size_t many = 100, n = 200, depth = 600;
   Floats32 a(many * depth, 1), b(depth * n, 2), expected(many * n, 1);
   fill_normal(a, 1), fill_normal(b, 2);
   std::vector<std::uint16_t> packed(packed_right_values(depth, n)), scratch(packed_gemm_scratch);
@@ -103,7 +103,7 @@ TEST(GemmBf16InFloat32, FewRowsHaveTheBitsOfMany) {
                       .scratch = scratch.data()});
     };
     product(many, expected);
-    for (const std::size_t m : {1, 2, 3, 4, 5}) {
+    for (const std::size_t m : {1, 2, 3, 4, 5, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 43, 64, 71, 99}) {
       Floats32 c(m * n, 1);
       product(m, c);
       for (std::size_t i = 0; i < m * n; ++i) ASSERT_EQ(c[i], expected[i]) << m << " rows, value " << i;
