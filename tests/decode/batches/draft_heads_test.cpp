@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "decode/batches/speculative.h"
+#include "support/random_heads.h"
 #include "support/small_translators.h"
 
 namespace tril::search::draft_heads_test {
@@ -13,30 +14,19 @@ namespace {
 
 using namespace small;
 
-// Heads of random weights. @param deviation  of their layers; 0: every head proposes what the model chooses next
-struct Heads {
-  explicit Heads(std::int64_t own_vocab, double deviation = 0.3, std::int64_t layers = 1)
-      : heads(parameters, {.heads = 4, .layers = layers, .d_model = 48, .own_vocab = own_vocab}) {
-    parameters.allocate();
-    RandomSequence random(9, 1);
-    for (nn::Parameter& p : parameters.all()) {
-      const double each = p.shape.rank() == 2 && p.shape[0] == vocab ? 1 : deviation;
-      std::vector<float> values(static_cast<std::size_t>(p.shape.count()));
-      for (float& v : values) v = static_cast<float>(each * random.normal());
-      host_write<float>(p.value, values);
-    }
-    parameters.refresh(kern::best());
-  }
-  nn::Parameters parameters;
-  nn::MedusaHeads heads;
-};
+using tril::testing::RandomHeads;
+
+// For the small translators.
+RandomHeads heads_of(std::int64_t own_vocab, double deviation = 0.3, std::int64_t layers = 1) {
+  return RandomHeads({.heads = 4, .layers = layers, .d_model = 48, .own_vocab = own_vocab}, deviation);
+}
 
 TEST(DraftHeads, GiveWhatGreedySearchGives) {
   const auto m = marian(1);
   const std::vector<Ids> sources = sources_of(23);
   const std::vector<Request> requests = requests_of(23);
-  const Heads shared(0), own(vocab), repeating(0, 0);
-  for (const Heads* heads : {&shared, &own, &repeating})
+  const RandomHeads shared = heads_of(0), own = heads_of(vocab), repeating = heads_of(0, 0);
+  for (const RandomHeads* heads : {&shared, &own, &repeating})
     for (const bool cache : {true, false})
       for (const int window : {0, 6})
         for (const std::int32_t batch : {1, 2, 4}) {
@@ -63,7 +53,7 @@ TEST(DraftHeads, ObeyTheRulesOfTheSearch) {
   const auto m = marian(1);
   const std::vector<Ids> sources = sources_of(23);
   const std::vector<Request> requests = requests_of(23);
-  const Heads heads(0, 0);
+  const RandomHeads heads = heads_of(0, 0);
   const std::vector<std::function<void(SearchPlan&)>> rules{
       [](SearchPlan& p) {
         p.suppress_ids = {5, 9, 22};
@@ -105,7 +95,7 @@ TEST(DraftHeads, ProposeTheLikeliestTokens) {
                                  {two, 3, 0, &request, plan, 1}};
   };
   for (const std::int64_t own : {std::int64_t{0}, std::int64_t{vocab}}) {
-    const Heads heads(own, 0.3, 2);
+    const RandomHeads heads = heads_of(own, 0.3, 2);
     const auto likeliest = [&](std::int64_t row, std::int64_t k) {
       const Tensor state = heads.heads.state(c, states.rows(row, row + 1), k);
       const model::OutputProjection out = m->output();
@@ -127,7 +117,7 @@ TEST(DraftHeads, ProposeTheLikeliestTokens) {
 
 TEST(DraftHeads, OfAnotherModelAreRefused) {
   const auto m = marian(1), narrow = marian(1, 32);
-  const Heads heads(0), own(vocab);
+  const RandomHeads heads = heads_of(0), own = heads_of(vocab);
   Arena arena;
   Context c(arena);
   const auto refused = [&](const model::Model& model, const SessionOptions& o) {

@@ -3,6 +3,7 @@
 
 #include "decode/batches/session.h"
 #include "support/batch_jobs.h"
+#include "support/random_heads.h"
 
 namespace tril::search::testing {
 namespace {
@@ -14,11 +15,13 @@ TEST(ContinuousSession, ProposalsChangeNothing) {
   const auto translator = marian(nn::Precision::fp32);
   for (const bool translates : {false, true}) {
     const model::Model& m = translates ? static_cast<const model::Model&>(*translator) : *lm;
+    const tril::testing::RandomHeads random({.heads = 4, .layers = 1, .d_model = m.d_model()});
     const std::vector<SpeculativeOptions> ways{{.draft = &m, .tokens = 5},
                                                {.draft = translates ? &m : other.get(), .tokens = 3, .min_prob = 0.05f},
                                                {.lookup = 2, .tokens = 4},
                                                {.lookup = 3, .tokens = 8, .measured = true},
-                                               {.draft = &m, .tokens = 8, .measured = true}};
+                                               {.draft = &m, .tokens = 8, .measured = true},
+                                               {.heads = &random.heads, .tokens = 4}};
     for (std::size_t way = 0; way < ways.size(); ++way)
       for (const std::int32_t portion : {7, 512}) {
         SCOPED_TRACE(fmt::format("{}, way {}, portion {}", m.family(), way, portion));
