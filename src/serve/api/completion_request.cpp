@@ -342,7 +342,7 @@ Json messages_of(const Json& body, Warnings& warnings) {
     const std::string name = fmt::format("messages[{}]", i), within = name + ".";
     const auto wrong = [&](const char* problem) { return HttpError(400, name + problem).of_field("messages"); };
     if (!one.is_object() || !one.contains("role") || !one["role"].is_string())
-      throw wrong(": expected a message with a role and a content");
+      throw wrong(": expected a message with a role and content");
     warnings.check_keys(one,
                         {"role", "content", "name", "tool_calls", "tool_call_id", "function_call", "reasoning_content",
                          "reasoning", "thinking", "refusal", "annotations"},
@@ -351,7 +351,7 @@ Json messages_of(const Json& body, Warnings& warnings) {
     if (std::optional<std::string> content = content_of(one, "messages", within, warnings))
       one["content"] = std::move(*content);
     else if (!calls_something(one))
-      throw wrong(": expected a content beside the role, or tool calls of an assistant");
+      throw wrong(": expected content, or an assistant's tool calls");
     if (one.contains("tool_calls") && !one["tool_calls"].is_null()) {
       if (!one["tool_calls"].is_array()) throw wrong(".tool_calls: expected a list");
       open_arguments(one["tool_calls"]);

@@ -215,10 +215,10 @@ TEST_F(Serving, ErrorsNameTheMessage) {
   serve();
   const Json good{{"role", "user"}, {"content", "ab"}};
   for (const auto& [message, expected] : std::vector<std::pair<Json, std::string>>{
-           {3, "messages[1]: expected a message with a role and a content"},
-           {{{"content", "ab"}}, "messages[1]: expected a message with a role and a content"},
-           {{{"role", 3}, {"content", "ab"}}, "messages[1]: expected a message with a role and a content"},
-           {{{"role", "user"}}, "messages[1]: expected a content beside the role, or tool calls of an assistant"},
+           {3, "messages[1]: expected a message with a role and content"},
+           {{{"content", "ab"}}, "messages[1]: expected a message with a role and content"},
+           {{{"role", 3}, {"content", "ab"}}, "messages[1]: expected a message with a role and content"},
+           {{{"role", "user"}}, "messages[1]: expected content, or an assistant's tool calls"},
            {{{"role", "user"}, {"content", 3}}, "messages[1].content: expected a string, or a list of parts"},
            {{{"role", "user"}, {"content", "ab"}, {"audio", {{"id", "a"}}}}, "messages[1].audio: is not supported"},
            {{{"role", "assistant"}, {"tool_calls", "f"}}, "messages[1].tool_calls: expected a list"}}) {
