@@ -16,6 +16,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace tril::kern::HWY_NAMESPACE {
 
+/// The operands of a sweep (gemm_bf16-inl.h) in float32: first a group of panels, then its rows, 32 at a time.
 class WideOperands {
  public:
   /// @param space  sweep_wide floats, at the beginning of a cache line
