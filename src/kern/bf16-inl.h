@@ -216,6 +216,13 @@ struct RowTiles {
   std::size_t next = 0, deep = 0, rows = 0;
 };
 
+/// The pairs of depth 2 p, 2 p + 1 of tile l of a panel, from this column on.
+HWY_INLINE const std::uint32_t* PairsAt(const std::uint16_t* panel, std::size_t l, std::size_t p, std::size_t column) {
+  const auto* const words = reinterpret_cast<const std::uint32_t*>(panel);
+  return words + (2 * l + column / 16) * (tile_values / 2) + p * 16 + column % 16;
+}
+constexpr std::size_t kPairsAhead = 4096;  // that are prefetched when a panel is first read
+
 /// Rows of a decode step: up to so many wait for a weight that comes from memory, and read it once.
 constexpr std::size_t kFewRows = 4;
 
@@ -246,7 +253,7 @@ struct Emulated {
       for (std::size_t i = 0; i < rows; i += kRows) {
         const std::uint16_t* const tiles = a + (i / 16 * row_tiles + l) * tile_values + i % 16 * 32;
         const std::uint16_t* const panel = b + l * 2 * tile_values;
-        const Place at{panel, deep, i == 0 ? kAhead : 0};
+        const Place at{panel, deep, i == 0 ? kPairsAhead : 0};
         if (rows - i == 1)
           some<1>(tiles, at, left, s.down(i));
         else if (rows - i == 2)
@@ -267,7 +274,6 @@ struct Emulated {
   // panel, which comes from memory. With AVX2, where a strip is a tile, they read it tile by tile: memory delivers a panel in its own
   // order 1.4 times as fast as two streams of tiles.
   static constexpr std::size_t kDeepest = 8;
-  static constexpr std::size_t kAhead = 4096;  // words that are prefetched when a panel is first read
 
   /// Tiles of a panel of B, and the distance of the words that are prefetched.
   struct Place {
@@ -294,7 +300,6 @@ struct Emulated {
   template <std::size_t kCount, std::size_t kVecs>
   static HWY_INLINE void strip(const float* HWY_RESTRICT left, const Place& at, std::size_t j, const Sums& c) {
     const Floats d;
-    const auto* const words = reinterpret_cast<const std::uint32_t*>(at.b);
     Vec sum[kCount][kVecs];
 #pragma GCC unroll 8
     for (std::size_t i = 0; i < kCount; ++i)
@@ -306,8 +311,7 @@ struct Emulated {
         WordVec w[kVecs];
 #pragma GCC unroll 4
         for (std::size_t v = 0; v < kVecs; ++v) {
-          const std::size_t column = j + v * kLanes;  // two tiles have tile_values words
-          const auto* const from = words + column / 16 * (tile_values / 2) + column % 16 + l * tile_values + p * 16;
+          const std::uint32_t* const from = PairsAt(at.b, l, p, j + v * kLanes);
           w[v] = hn::LoadU(Words(), from);
           if (v % (16 / kLanes) == 0) __builtin_prefetch(from + at.ahead, 0, 2);
         }

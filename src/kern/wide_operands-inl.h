@@ -55,7 +55,6 @@ class WideOperands {
   // The sums of kRows rows by two vectors stay in registers: 16 of 32 with AVX-512, 12 of 16 with AVX2.
   static constexpr std::size_t kLanes = HWY_LANES(float), kColumns = 2 * kLanes, kRows = kLanes == 16 ? 8 : 6;
   static constexpr std::size_t kRowStride = sweep_deep * 32;
-  static constexpr std::size_t kAhead = 4096;  // words that are prefetched when a panel is read
   // Strips of kColumns columns, each [k, kColumns]: 16 KiB with AVX2, which stay in the first-level cache while the rows pass by.
   float* panels_;
   float* rows_;  ///< [32, kRowStride], as WidenPairs writes them
@@ -64,14 +63,12 @@ class WideOperands {
   float* panel(std::size_t index) const { return panels_ + index * sweep_deep * 32 * 32; }
 
   HWY_INLINE void widen_panel(const std::uint16_t* tiles, float* HWY_RESTRICT to) const {
-    const auto* const words = reinterpret_cast<const std::uint32_t*>(tiles);
     for (std::size_t j = 0; j < 32; j += kColumns)
       for (std::size_t l = 0; l < deep_; ++l)
         for (std::size_t p = 0; p < 16; ++p, to += 2 * kColumns)
           for (std::size_t v = 0; v < kColumns; v += kLanes) {
-            const std::size_t tile = 2 * l + (j + v) / 16;
-            const auto* const from = words + tile * (tile_values / 2) + p * 16 + (j + v) % 16;
-            if ((j + v) % 16 == 0) __builtin_prefetch(from + kAhead, 0, 2);
+            const std::uint32_t* const from = PairsAt(tiles, l, p, j + v);
+            if ((j + v) % 16 == 0) __builtin_prefetch(from + kPairsAhead, 0, 2);
             const WordVec pairs = hn::LoadU(Words(), from);
             hn::Store(LowHalves(pairs), Floats(), to + v);
             hn::Store(HighHalves(pairs), Floats(), to + kColumns + v);

@@ -7,12 +7,12 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
-#include "base/rng.h"
 #include "format/safetensors_write.h"
 #include "model_io/source/directory_reader.h"
 #include "model_io/source/registry.h"
 #include "support/contains.h"
 #include "support/error_of.h"
+#include "support/random_heads.h"
 #include "support/temporary.h"
 
 namespace tril::model::medusa_test {
@@ -85,19 +85,11 @@ TEST(MedusaFiles, AreReadInThePublishedForm) {
 
 TEST(MedusaFiles, AreWrittenAsTheyAreRead) {
   const TemporaryDirectory dir;
-  nn::Parameters p;
-  const nn::MedusaHeads heads(p, {.heads = 3, .layers = 2, .d_model = 48, .own_vocab = 60});
-  p.allocate();
-  RandomSequence random(1, 1);
-  for (nn::Parameter& w : p.all()) {
-    std::vector<float> values(static_cast<std::size_t>(w.shape.count()));
-    for (float& v : values) v = static_cast<float>(random.normal());
-    host_write<float>(w.value, values);
-  }
-  save_medusa(p, heads, dir.path("heads"), "models/plays");
+  const tril::testing::RandomHeads random({.heads = 3, .layers = 2, .d_model = 48, .own_vocab = 60}, 1);
+  save_medusa(random.parameters, random.heads, dir.path("heads"), "models/plays");
   const MedusaFiles files = MedusaFiles::open(dir.path("heads"));
   EXPECT_EQ(files.base_model(), "models/plays");
-  for (const nn::Parameter& w : p.all())
+  for (const nn::Parameter& w : random.parameters.all())
     EXPECT_EQ(to_f32(files.at(w.name.substr(std::string("medusa_head.").size()))), host_copy<float>(w.value)) << w.name;
 }
 
