@@ -38,7 +38,7 @@ std::vector<ExpectedSpeed> weights_of(const model::Model& m, kern::BlockFormat f
   std::vector<ExpectedSpeed> all;
   for (const nn::Precision precision : precisions)
     all.push_back({.precision = precision,
-                   .bytes = static_cast<double>(m.parameters().serving_bytes(precision)),
+                   .bytes = static_cast<double>(m.parameters().serving_memory(precision)),
                    .weight_bytes_per_token = train::step_weight_bytes(m, precision)});
   return all;
 }
@@ -46,7 +46,7 @@ std::vector<ExpectedSpeed> weights_of(const model::Model& m, kern::BlockFormat f
 }  // namespace
 
 bool weights_fit(const model::Model& m, nn::Precision precision, std::optional<std::int64_t> memory) {
-  return !memory || static_cast<std::int64_t>(m.parameters().serving_bytes(precision)) <= *memory;
+  return !memory || static_cast<std::int64_t>(m.parameters().serving_memory(precision)) <= *memory;
 }
 
 std::vector<ExpectedSpeed> expected_speeds(Context& c, model::Model& m, std::int64_t length,

@@ -169,6 +169,13 @@ HWY_INLINE void PackLeftTransposed(const float* x, std::size_t stride, std::size
     }
 }
 
+/// Packs a tile of a right operand that is stored as [n, k]: n <= 16 columns of k <= 32 values.
+template <class Isa>
+HWY_INLINE void PackRightTile(const float* b, std::size_t stride, std::size_t k, std::size_t n, std::uint16_t* tile) {
+  for (std::size_t i = 0; i < 16; ++i) Isa::pack_row(i < n ? b + i * stride : b, i < n ? k : 0, 1, tile + i * 32);
+  Isa::transpose_tile(tile);
+}
+
 template <class Isa>
 HWY_INLINE void PackRightOf(const PackRight& b) {
   const std::size_t depth = tiles_of(b.k, 32), width = tiles_of(b.n, 32) * 2;
@@ -177,9 +184,7 @@ HWY_INLINE void PackRightOf(const PackRight& b) {
     std::uint16_t* const tile = b.packed + ((j / 2 * depth + l) * 2 + j % 2) * tile_values;
     const std::size_t deep = b.k - l * 32, k = deep < 32 ? deep : 32;
     if (!b.transposed) return Isa::pack_pairs(b.b + l * 32 * b.stride + j * 16, b.stride, k, n, tile);
-    for (std::size_t i = 0; i < 16; ++i)
-      Isa::pack_row(b.b + (i < n ? (j * 16 + i) * b.stride + l * 32 : 0), i < n ? k : 0, 1, tile + i * 32);
-    Isa::transpose_tile(tile);
+    PackRightTile<Isa>(n > 0 ? b.b + j * 16 * b.stride + l * 32 : b.b, b.stride, k, n, tile);
   };
   // In the memory order of B.
   if (b.transposed) {
@@ -204,6 +209,10 @@ struct Sums {
   Sums down(std::size_t rows) const { return at(rows, 0); }
 };
 
+/// A part of a right operand: `panels` panels from number `panel` on, and of each `deep` pairs of tiles from pair `first` on.
+struct PanelRange {
+  std::size_t panel, first, deep, panels;
+};
 /// Panels of a right operand, each `deep` tiles of depth from its first, with `next` values from one panel to the next.
 struct PanelTiles {
   const std::uint16_t* tiles = nullptr;
@@ -243,6 +252,8 @@ struct Emulated {
 
   /// c [32, 32] += the product of two rows of `depth` left tiles, `row_tiles` apart, and a panel of `depth` pairs
   /// of right tiles. If rows <= 16, the lower half of c is not touched.
+  /// @tparam kFetch  prefetch what follows the panel
+  template <bool kFetch = true>
   static HWY_NOINLINE void block(const std::uint16_t* a, std::size_t row_tiles, const std::uint16_t* b,
                                  std::size_t depth, std::size_t rows, const Sums& c) {
     HWY_ALIGN float left[kRows * kDeepest * 32];
@@ -253,7 +264,7 @@ struct Emulated {
       for (std::size_t i = 0; i < rows; i += kRows) {
         const std::uint16_t* const tiles = a + (i / 16 * row_tiles + l) * tile_values + i % 16 * 32;
         const std::uint16_t* const panel = b + l * 2 * tile_values;
-        const Place at{panel, deep, i == 0 ? kPairsAhead : 0};
+        const Place at{panel, deep, kFetch && i == 0 ? kPairsAhead : 0};
         if (rows - i == 1)
           some<1>(tiles, at, left, s.down(i));
         else if (rows - i == 2)
@@ -266,7 +277,7 @@ struct Emulated {
     }
   }
 
- private:
+ protected:
   // The sums of kRows rows by two vectors stay in registers: 16 of 32 with AVX-512, 8 of 16 otherwise. With vectors of four, one or
   // two rows have four of them, which are a tile.
   static constexpr std::size_t kLanes = HWY_LANES(float), kRows = kLanes == 16 ? 8 : 4;
@@ -275,6 +286,14 @@ struct Emulated {
   // order 1.4 times as fast as two streams of tiles.
   static constexpr std::size_t kDeepest = 8;
 
+  /// Rows of `deep` left tiles in float32.
+  template <std::size_t kCount>
+  static HWY_INLINE void widen(const std::uint16_t* HWY_RESTRICT a, std::size_t deep, float* HWY_RESTRICT left) {
+    for (std::size_t i = 0; i < kCount; ++i)
+      for (std::size_t l = 0; l < deep; ++l) WidenPairs(a + l * tile_values + i * 32, left + (i * kDeepest + l) * 32);
+  }
+
+ private:
   /// Tiles of a panel of B, and the distance of the words that are prefetched.
   struct Place {
     const std::uint16_t* b;
@@ -287,13 +306,6 @@ struct Emulated {
     widen<kCount>(a, at.deep, left);
     constexpr std::size_t kVecs = kCount <= 2 && kLanes == 4 ? 4 : 2;
     for (std::size_t j = 0; j < 32; j += kVecs * kLanes) strip<kCount, kVecs>(left, at, j, c);
-  }
-
-  /// Rows of `deep` left tiles in float32.
-  template <std::size_t kCount>
-  static HWY_INLINE void widen(const std::uint16_t* HWY_RESTRICT a, std::size_t deep, float* HWY_RESTRICT left) {
-    for (std::size_t i = 0; i < kCount; ++i)
-      for (std::size_t l = 0; l < deep; ++l) WidenPairs(a + l * tile_values + i * 32, left + (i * kDeepest + l) * 32);
   }
 
   /// kCount rows by the kVecs vectors of columns from j.

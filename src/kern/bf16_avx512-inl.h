@@ -10,6 +10,7 @@
 #include "hwy/highway.h"
 #include "kern/amx_tiles-inl.h"
 #include "kern/bf16-inl.h"
+#include "kern/compact_bf16-inl.h"
 
 #if HWY_TARGET == HWY_AVX3
 #include <immintrin.h>
@@ -108,6 +109,22 @@ struct PairProducts {
       some<8, Reads::cached>(a + i / 16 * row_tiles * tile_values + i % 16 * 32, b, depth, c.down(i));
   }
 
+  /// At most 32 rows by a compact panel, which every eight rows unpack in registers.
+  TRIL_BF16 static void multiply_compact(const RowTiles& a, const CompactPanel& b, const Sums& c) {
+    for (std::size_t i = 0; i < a.rows; i += 8) {
+      const std::uint16_t* const tiles = a.tiles + i / 16 * a.next * tile_values + i % 16 * 32;
+      const std::size_t rows = a.rows - i;
+      if (rows == 1)
+        some_compact<1>(tiles, b, c.down(i));
+      else if (rows == 2)
+        some_compact<2>(tiles, b, c.down(i));
+      else if (rows <= kFewRows)
+        some_compact<kFewRows>(tiles, b, c.down(i));
+      else
+        some_compact<8>(tiles, b, c.down(i));
+    }
+  }
+
  protected:
   /// Prefetches two tiles of B, 16 KiB ahead. Products of a few rows read B from memory.
   [[gnu::always_inline]] static void fetch(const std::uint16_t* b) {
@@ -139,11 +156,7 @@ struct PairProducts {
   template <std::size_t kRows, Reads kReads>
   TRIL_BF16 static void some(const std::uint16_t* a, const std::uint16_t* b, std::size_t depth, const Sums& c) {
     __m512 sum[kRows][2];
-#pragma GCC unroll 8
-    for (std::size_t i = 0; i < kRows; ++i) {
-      sum[i][0] = c.from ? _mm512_loadu_ps(c.from + i * c.from_stride) : _mm512_setzero_ps();
-      sum[i][1] = c.from ? _mm512_loadu_ps(c.from + i * c.from_stride + 16) : _mm512_setzero_ps();
-    }
+    load<kRows>(c, sum);
     for (std::size_t l = 0; l < depth; ++l, a += tile_values, b += 2 * tile_values) {
       const auto* const x = reinterpret_cast<const int*>(a);
       if constexpr (kReads == Reads::ahead) fetch(b);
@@ -172,11 +185,71 @@ struct PairProducts {
         }
       }
     }
+    store<kRows>(sum, c);
+  }
+
+  /// kRows rows by a compact panel. It comes from memory, which is fastest without prefetch instructions, as in `some`.
+  template <std::size_t kRows>
+  TRIL_BF16 static void some_compact(const std::uint16_t* a, const CompactPanel& b, const Sums& c) {
+    __m512 sum[kRows][2];
+    load<kRows>(c, sum);
+    CompactRight from = b.at;
+    const __m512i low_bits = _mm512_set1_epi8(15);
+    for (std::size_t l = 0; l < b.deep; ++l, a += tile_values)
+#pragma GCC unroll 2
+      for (std::size_t t = 0; t < 2; ++t, from = from.from_tile(1)) {
+        const auto* x = reinterpret_cast<const int*>(a);
+        __asm__("" : "+r"(x));  // as in `some`
+        const auto add = [&](std::size_t p, __m512i w) __attribute__((always_inline)) TRIL_BF16 {
+#pragma GCC unroll 8
+          for (std::size_t i = 0; i < kRows; ++i)
+            sum[i][t] = add_product(sum[i][t], _mm512_set1_epi32(x[i * 16 + p]), w);
+        };
+        if (from.is_whole()) {
+          alignas(64) std::uint16_t tile[tile_values];
+          from.copy_whole(tile);
+          for (std::size_t p = 0; p < 16; ++p) add(p, _mm512_load_si512(tile + p * 32));
+          continue;
+        }
+        const __m512i table = _mm512_broadcast_i32x4(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from.tables)));
+#pragma GCC unroll 4
+        for (std::size_t p = 0; p < 16; p += 4) {  // as UnpackRows
+          const std::uint8_t* const at = from.tiles + p * 48;
+          const __m512i codes = _mm512_loadu_si512(at), lower = _mm512_loadu_si512(at + 64),
+                        lower2 = _mm512_loadu_si512(at + 128);
+          const __m512i upper = _mm512_shuffle_epi8(table, _mm512_and_si512(codes, low_bits));
+          add(p, _mm512_unpacklo_epi8(lower, upper)), add(p + 1, _mm512_unpackhi_epi8(lower, upper));
+          const __m512i next = _mm512_and_si512(_mm512_srli_epi16(codes, 4), low_bits);
+          const __m512i upper2 = _mm512_shuffle_epi8(table, next);
+          add(p + 2, _mm512_unpacklo_epi8(lower2, upper2)), add(p + 3, _mm512_unpackhi_epi8(lower2, upper2));
+        }
+      }
+    store<kRows>(sum, c);
+  }
+
+  template <std::size_t kRows>
+  [[gnu::always_inline]] TRIL_BF16 static void load(const Sums& c, __m512 (&sum)[kRows][2]) {
+#pragma GCC unroll 8
+    for (std::size_t i = 0; i < kRows; ++i) {
+      sum[i][0] = c.from ? _mm512_loadu_ps(c.from + i * c.from_stride) : _mm512_setzero_ps();
+      sum[i][1] = c.from ? _mm512_loadu_ps(c.from + i * c.from_stride + 16) : _mm512_setzero_ps();
+    }
+  }
+  template <std::size_t kRows>
+  [[gnu::always_inline]] TRIL_BF16 static void store(const __m512 (&sum)[kRows][2], const Sums& c) {
 #pragma GCC unroll 8
     for (std::size_t i = 0; i < kRows; ++i) {
       _mm512_storeu_ps(c.to + i * c.stride, sum[i][0]);
       _mm512_storeu_ps(c.to + i * c.stride + 16, sum[i][1]);
     }
+  }
+};
+
+template <>
+struct CompactProduct<PairProducts> {
+  static constexpr std::size_t most_rows = 32;
+  static void multiply(const RowTiles& a, const CompactPanel& b, const Sums& c) {
+    PairProducts::multiply_compact(a, b, c);
   }
 };
 
@@ -191,7 +264,33 @@ struct TileProducts : PairProducts {
     product(a, row_tiles, b, depth, rows, 32, c);
   }
 
-  /// The same for up to 32 columns. At least sixteen rows and columns are read and written.
+  /// At most 16 rows by a compact panel. Each pair of tiles is unpacked while the tiles before are being multiplied.
+  TRIL_AMX static void multiply_compact(const RowTiles& a, const CompactPanel& b, const Sums& c) {
+    alignas(64) std::uint16_t tiles[2][2 * tile_values];
+    if (c.from) {
+      _tile_loadd(0, c.from, c.from_stride * sizeof(float));
+      _tile_loadd(1, c.from + 16, c.from_stride * sizeof(float));
+    } else {
+      _tile_zero(0);
+      _tile_zero(1);
+    }
+    CompactRight from = b.at;
+    for (std::size_t l = 0; l < b.deep; ++l, from = from.from_tile(2)) {
+      from.fetch();
+      std::uint16_t* const pair = tiles[l % 2];
+      UnpackTiles(from, 2, pair);
+      __asm__ volatile("" : : "r"(pair) : "memory");  // GCC does not know that the next instructions read it
+      _tile_loadd(4, a.tiles + l * tile_values, 64);
+      _tile_loadd(6, pair, 64);
+      _tile_loadd(7, pair + tile_values, 64);
+      _tile_dpbf16ps(0, 4, 6);
+      _tile_dpbf16ps(1, 4, 7);
+    }
+    _tile_stored(0, c.to, c.stride * sizeof(float));
+    _tile_stored(1, c.to + 16, c.stride * sizeof(float));
+  }
+
+  /// The product of packed blocks for up to 32 columns. At least sixteen rows and columns are read and written.
   TRIL_AMX static void product(const std::uint16_t* a, std::size_t row_tiles, const std::uint16_t* b, std::size_t depth,
                                std::size_t rows, std::size_t columns, const Sums& c) {
     const std::uint16_t* const below = a + row_tiles * tile_values;
@@ -278,6 +377,14 @@ struct TileProducts : PairProducts {
     }
     _tile_stored(0, c.to, c.stride * sizeof(float));
     _tile_stored(1, c.to + 16, c.stride * sizeof(float));
+  }
+};
+
+template <>
+struct CompactProduct<TileProducts> {
+  static constexpr std::size_t most_rows = 16;
+  static void multiply(const RowTiles& a, const CompactPanel& b, const Sums& c) {
+    TileProducts::multiply_compact(a, b, c);
   }
 };
 

@@ -29,7 +29,7 @@ void fill_short_convolution(Kernels& k);  // short_convolution*
 void fill_gated_delta(Kernels& k);        // gated_delta*, delta_decay*
 void fill_state_space(Kernels& k);        // state_space*, state_steps*
 void fill_ssru(Kernels& k);               // ssru*
-void fill_gemm_bf16(Kernels& k);          // pack_right, gather_packed, packed_gemm
+void fill_gemm_bf16(Kernels& k);          // pack_*, gather_packed, gather_compact, packed_gemm
 void fill_memory_attention(Kernels& k);   // pack_memory, memory_attention
 void fill_gemm_int8(Kernels& k);  // quantize_rows, pack_quantized, gather_quantized, select_quantized, quantized_gemm
 void fill_quantized_top_k(Kernels& k);  // quantized_top_k

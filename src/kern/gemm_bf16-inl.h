@@ -15,6 +15,7 @@
 #include "kern/bf16-inl.h"
 #include "kern/bf16_avx512-inl.h"
 #include "kern/blocks_neon-inl.h"
+#include "kern/compact_bf16-inl.h"
 #include "kern/dropout-inl.h"
 #include "kern/math-inl.h"
 #include "kern/wide_operands-inl.h"
@@ -112,10 +113,62 @@ struct PackedRows {
   bool last;  ///< g's tail is applied
 };
 
+// Where a sweep finds the panels of B.
+
+/// B is packed.
+struct PackedPanels {
+  const std::uint16_t* b;
+  std::size_t depth;  ///< pairs of tiles of a panel
+
+  HWY_INLINE PanelTiles operator()(const PanelRange& r) const {
+    const std::size_t next = depth * 2 * tile_values;
+    return {b + r.panel * next + r.first * 2 * tile_values, next, r.deep, r.panels};
+  }
+};
+
+/// B is compact, and is unpacked for many rows.
+struct UnpackedPanels {
+  CompactRight b;
+  std::size_t depth;
+  std::uint16_t* space;  ///< sweep_unpacked values
+
+  HWY_INLINE PanelTiles operator()(const PanelRange& r) const {
+    constexpr std::size_t next = sweep_deep * 2 * tile_values;
+    for (std::size_t i = 0; i < r.panels; ++i)
+      UnpackTiles(b.from_tile(((r.panel + i) * depth + r.first) * 2), r.deep * 2, space + i * next);
+    return {space, next, r.deep, r.panels};
+  }
+};
+
+/// B is compact, and few rows read one panel after the other.
+struct CompactPanels {
+  CompactRight b;
+  std::size_t depth;
+
+  HWY_INLINE CompactPanel operator()(const PanelRange& r) const {
+    return {b.from_tile((r.panel * depth + r.first) * 2), r.deep};
+  }
+};
+
+/// Few rows, and a compact panel.
+template <class Isa>
+class CompactOperands {
+ public:
+  static constexpr std::size_t few_rows = CompactProduct<Isa>::most_rows;
+  void take(const CompactPanel& panel) { panel_ = panel; }
+  void take(const RowTiles& rows) { rows_ = rows; }
+  void multiply(std::size_t, const Sums& c) const { CompactProduct<Isa>::multiply(rows_, panel_, c); }
+
+ private:
+  CompactPanel panel_;
+  RowTiles rows_;
+};
+
 /// The operands of a sweep as they are packed.
 template <class Isa>
 class PackedOperands {
  public:
+  static constexpr std::size_t few_rows = kFewRows;
   void take(const PanelTiles& panels) { panels_ = panels; }
   void take(const RowTiles& rows) { rows_ = rows; }
   void multiply(std::size_t panel, const Sums& c) const {
@@ -127,10 +180,11 @@ class PackedOperands {
   RowTiles rows_;
 };
 
-/// C's rows m0 ... = A B over the packed columns. If C is streamed, incomplete sums wait in `sums`, because streaming stores to a cached
-/// line are slow; otherwise in C itself.
-template <class Operands>
-HWY_INLINE void SweepOver(const PackedGemm& g, const PackedRows& p, Operands& operands, float* sums) {
+/// C's rows m0 ... = A B over the packed columns, where `panels` finds those of B. If C is streamed, incomplete sums wait in `sums`,
+/// because streaming stores to a cached line are slow; otherwise in C itself.
+template <class Operands, class Panels>
+HWY_INLINE void SweepOver(const PackedGemm& g, const PackedRows& p, const Panels& panels, Operands operands,
+                          float* sums) {
   struct Waiting {
     Block at;
     bool last;
@@ -141,16 +195,14 @@ HWY_INLINE void SweepOver(const PackedGemm& g, const PackedRows& p, Operands& op
   Waiting before{};
   const bool streams = g.stream && p.last && !p.add && StartsLine(g.c) && StartsLine(g.z) && g.c_stride % 16 == 0;
   const bool through_tile = HasTail(g) || streams;
-  const std::size_t depth = tiles_of(g.k, 32);
   // Few rows read B once, panel by panel.
-  const bool few = p.rows <= kFewRows;
+  const bool few = p.rows <= Operands::few_rows;
   const std::size_t columns = few ? 32 : sweep_columns, most_deep = few && p.deep > 0 ? p.deep : sweep_deep;
   for (std::size_t group = 0; group < g.n; group += columns)
     for (std::size_t l = 0; l < p.deep || l == 0; l += most_deep) {
       const std::size_t deep = smaller(p.deep - l, most_deep);
       const bool first = !p.add && l == 0, finishes = p.last && l + deep == p.deep;
-      operands.take(PanelTiles{g.b + (group / 32 * depth + p.k0 / 32 + l) * 2 * tile_values, depth * 2 * tile_values,
-                               deep, tiles_of(smaller(g.n - group, columns), 32)});
+      operands.take(panels({group / 32, p.k0 / 32 + l, deep, tiles_of(smaller(g.n - group, columns), 32)}));
       for (std::size_t i = 0; i < p.rows; i += 32) {
         operands.take(RowTiles{p.a + (i / 16 * p.deep + l) * tile_values, p.deep, deep, smaller(p.rows - i, 32)});
         for (std::size_t n0 = group; n0 < g.n && n0 < group + columns; n0 += 32) {
@@ -182,19 +234,25 @@ HWY_INLINE void SweepOver(const PackedGemm& g, const PackedRows& p, Operands& op
   if (streams) hwy::FlushStream();
 }
 
-/// @param scratch  sweep_scratch(p.rows) values, at the beginning of a cache line
+/// @param scratch  sweep_scratch(p.rows) values, at the beginning of a cache line; with a compact B, sweep_unpacked more
 template <class Isa>
 HWY_INLINE void Sweep(const PackedGemm& g, const PackedRows& p, std::uint16_t* scratch) {
   auto* const space = reinterpret_cast<float*>(scratch);
   float* const sums = space + sweep_wide;
-  if constexpr (std::is_same_v<Isa, Emulated>) {
-    if (p.rows > 32) {  // fewer read a panel once or twice
-      WideOperands wide(space);
-      return SweepOver(g, p, wide, sums);
-    }
-  }
-  PackedOperands<Isa> packed;
-  SweepOver(g, p, packed, sums);
+  const std::size_t depth = tiles_of(g.k, 32);
+  static_assert(CompactOperands<Isa>::few_rows >= PackedOperands<Isa>::few_rows,
+                "few rows would read whole panels of a group");
+  if (g.compact && p.rows <= CompactOperands<Isa>::few_rows)
+    return SweepOver(g, p, CompactPanels{g.compact, depth}, CompactOperands<Isa>(), sums);
+  const auto sweep = [&](const auto& panels) HWY_ATTR {
+    if constexpr (std::is_same_v<Isa, Emulated>)
+      if (p.rows > 32) return SweepOver(g, p, panels, WideOperands(space), sums);  // fewer read a panel once or twice
+    SweepOver(g, p, panels, PackedOperands<Isa>(), sums);
+  };
+  if (g.compact)
+    sweep(UnpackedPanels{g.compact, depth, scratch + sweep_scratch(p.rows)});
+  else
+    sweep(PackedPanels{g.b, depth});
 }
 
 }  // namespace tril::kern::HWY_NAMESPACE

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kern/compact_bf16.h"
 #include "kern/kernels.h"
 
 namespace tril::kern {
@@ -50,6 +51,7 @@ struct PackedGemm {
   std::size_t a_stride = 0;
   bool transpose_a = false;
   const std::uint16_t* b = nullptr;  ///< packed
+  CompactRight compact;              ///< in place of b; the result has the same bits
   float* c = nullptr;
   std::size_t c_stride = 0;
   bool accumulate = false;
@@ -74,7 +76,9 @@ constexpr std::size_t sweep_wide = sweep_deep * 32 * (sweep_columns + 32);
 constexpr std::size_t sweep_scratch(std::size_t rows) {
   return (sweep_wide + rows * sweep_columns) * 2;
 }
+/// Values of the panels of sweep_columns, unpacked from a compact operand.
+constexpr std::size_t sweep_unpacked = sweep_deep * 32 * sweep_columns;
 constexpr std::size_t packed_gemm_scratch =
-    packed_left_values(packed_gemm_rows, packed_gemm_depth) + sweep_scratch(packed_gemm_rows) + 32;
+    packed_left_values(packed_gemm_rows, packed_gemm_depth) + sweep_scratch(packed_gemm_rows) + sweep_unpacked + 32;
 
 }  // namespace tril::kern

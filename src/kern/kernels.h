@@ -65,6 +65,8 @@ struct LinearAttention;                   // attention.h
 struct Gemm;                              // gemm.h
 struct PackRight;                         // gemm_bf16.h
 struct PackedGemm;                        // gemm_bf16.h
+struct CompactRight;                      // compact_bf16.h
+struct PackCompact;                       // compact_bf16.h
 struct LinearGradient;                    // linear_gradient.h
 struct PackQuantized;                     // gemm_int8.h
 struct PackBlocks;                        // block_format.h
@@ -131,6 +133,10 @@ struct Kernels {
   void (*pack_right)(const PackRight& p);
   /// y [columns, k] = columns ids[i] of a packed right operand of k rows.
   void (*gather_packed)(const std::uint16_t* b, std::size_t k, const std::int32_t* ids, float* y, std::size_t columns);
+  /// The same two for compact operands.
+  void (*pack_compact)(const PackCompact& p);
+  void (*gather_compact)(const CompactRight& b, std::size_t k, const std::int32_t* ids, float* y, std::size_t columns);
+  bool prefers_compact = false;  ///< products with few rows are faster if the weight is compact: see compact_bf16.h
   /// y = residual + drop(f(A B + bias)) with operands rounded to bfloat16: see gemm_bf16.h.
   void (*packed_gemm)(const PackedGemm& g);
   /// Rounds the rows of x to 8 bits: q [rows, int8_depth(k)], scales [rows]; see gemm_int8.h.

@@ -19,6 +19,7 @@ namespace tril::kern::HWY_NAMESPACE {
 /// The operands of a sweep (gemm_bf16-inl.h) in float32: first a group of panels, then its rows, 32 at a time.
 class WideOperands {
  public:
+  static constexpr std::size_t few_rows = 0;
   /// @param space  sweep_wide floats, at the beginning of a cache line
   explicit WideOperands(float* space) : panels_(space), rows_(space + sweep_deep * 32 * sweep_columns) {}
 

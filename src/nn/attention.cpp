@@ -164,7 +164,7 @@ ops::AttentionOptions Attention::op(ops::Mask mask, const ops::RelativeBias& bia
           .scale = o_.scale,
           .dropout = o_.dropout,
           .softcap = o_.softcap,
-          .bf16 = out_.weight()->packed || out_.weight()->quantized,
+          .bf16 = out_.weight()->is_bf16() || out_.weight()->quantized,
           .sink_logits = sinks_ ? sinks_->value : Tensor(),
           .bias = bias};
 }

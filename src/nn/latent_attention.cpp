@@ -34,7 +34,7 @@ ops::AttentionOptions LatentAttention::op(ops::Mask mask, std::int64_t kv_heads)
           .mask = std::move(mask),
           .scale = scale,
           .dropout = o_.dropout,
-          .bf16 = out_.weight()->packed || out_.weight()->quantized};
+          .bf16 = out_.weight()->is_bf16() || out_.weight()->quantized};
 }
 
 Tensor LatentAttention::queries(Context& c, const Tensor& x, const SelfCall& call) const {

@@ -82,7 +82,7 @@ Embedding::Embedding(Parameters& p, const std::string& name, std::int64_t vocab,
 Tensor Embedding::forward(Context& c, std::span<const std::int32_t> ids) const {
   const Tensor on_device = c.upload<std::int32_t>(ids, {std::ssize(ids)});
   Tensor y = table_->value ? ops::embedding(c, table_->value, on_device, options_.scale, options_.padding_id)
-                           : ops::embedding(c, table_->quantized, on_device, options_.scale);
+                           : ops::embedding(c, *table_, on_device, options_.scale);
   const WeightAdapters* adapters = table_->row_adapters.get();
   if (adapters && of_encoder_) adapters = adapters->of_encoder.get();
   if (is_adapted(c, adapters)) adapt_rows(c, ids, *adapters, options_.scale, y);

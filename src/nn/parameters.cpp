@@ -6,6 +6,7 @@
 #include "base/as_size.h"
 #include "base/even_partition.h"
 #include "base/hash.h"
+#include "base/memory.h"
 #include "kern/gemm_bf16.h"
 #include "tensor/lasting.h"
 
@@ -115,40 +116,50 @@ void Parameters::allocate() {
   place_values(layout, tensors_in(lasting_memory(layout.end)));
 }
 
-Parameters::ImageLayout Parameters::lay_out_image(Precision precision) const {
-  ImageLayout layout{lay_out_values(precision), {}};
-  layout.matrices = lay_out_matrices(list_, stacks_, precision, layout.values.end);
+Parameters::ImageLayout Parameters::lay_out_image(ServingForm form) const {
+  ImageLayout layout{lay_out_values(form.precision), {}};
+  layout.matrices = lay_out_matrices(list_, stacks_, form, layout.values.end);
   return layout;
 }
 
-std::size_t Parameters::serving_bytes(Precision precision) const {
-  return lay_out_image(precision).matrices.end;
+std::size_t Parameters::serving_bytes(ServingForm form) const {
+  return lay_out_image(form).matrices.end;
 }
 
-void Parameters::allocate_serving(Precision precision) {
-  const ImageLayout layout = lay_out_image(precision);
-  const auto memory = lasting_memory(layout.matrices.end);
-  place_image(precision, layout, tensors_in(memory));
+std::size_t Parameters::serving_memory(ServingForm form) const {
+  const ServingLayout matrices = lay_out_image(form).matrices;
+  return std::min(matrices.rest, matrices.end);
+}
+
+void Parameters::allocate_serving(ServingForm form) {
+  const ImageLayout layout = lay_out_image(form);
+  const ServingLayout& m = layout.matrices;
+  const std::size_t reserved = m.end > m.rest ? m.end - m.rest : 0;
+  const auto memory = lasting_memory(m.end, reserved);
+  if (reserved > 0)
+    prefer_small_pages(memory.get() + m.rest, reserved);  // pages of it that are never touched take no memory
+  place_image(form, layout, tensors_in(memory));
   image_ = {memory.get(), layout.matrices.end};
 }
 
-void Parameters::adopt_serving_image(Precision precision, std::span<const std::byte> image,
+void Parameters::adopt_serving_image(ServingForm form, std::span<const std::byte> image,
                                      std::shared_ptr<const void> keep) {
-  const ImageLayout layout = lay_out_image(precision);
+  const ImageLayout layout = lay_out_image(form);
   check(image.size() == layout.matrices.end, "serving image", "{} bytes, but the model needs {}", image.size(),
         layout.matrices.end);
-  place_image(precision, layout, tensors_in(std::shared_ptr<const std::byte>(std::move(keep), image.data())));
+  place_image(form, layout, tensors_in(std::shared_ptr<const std::byte>(std::move(keep), image.data())));
   image_ = image;
 }
 
-void Parameters::place_image(Precision precision, const ImageLayout& layout, const TensorAt& at) {
-  serving_ = precision_ = precision;
+void Parameters::place_image(ServingForm form, const ImageLayout& layout, const TensorAt& at) {
+  serving_ = form, precision_ = form.precision;
   place_values(layout.values, at);
   const ServingMatrices matrices = place_matrices(layout.matrices, stacks_, at);
   for (Parameter& p : list_) {
-    const auto form = matrices.forms.find(&p);
-    if (form == matrices.forms.end()) continue;
-    p.transposed = form->second.transposed, p.packed = form->second.packed, p.quantized = form->second.quantized;
+    const auto found = matrices.forms.find(&p);
+    if (found == matrices.forms.end()) continue;
+    p.transposed = found->second.transposed, p.packed = found->second.packed, p.quantized = found->second.quantized;
+    p.compact = found->second.compact;
   }
   for (std::size_t i = 0; i < stacks_.size(); ++i) stacks_[i].from = matrices.stacks[i];
 }
@@ -162,6 +173,15 @@ void Parameters::set(const kern::Kernels& kernels, Parameter& p, std::span<const
   check(values.size() == as_size(p.shape.count()), p.name, "{} values for {}", values.size(), p.shape);
   if (p.value) host_write<float>(p.value, values);
   if (serving_ && p.shape.rank() == 2) fill_forms(kernels, p, values);
+}
+
+void Parameters::set_rows(const kern::Kernels& kernels, Parameter& p, std::int64_t row, std::span<const float> values) {
+  assert(is_set_in_parts(p));
+  fill_forms(kernels, p, values, row);
+}
+
+bool Parameters::is_set_in_parts(const Parameter& p) const {
+  return serving_ && p.shape.rank() == 2 && !p.value && !p.transposed && p.quantized.format == kern::BlockFormat::none;
 }
 
 void Parameters::set(const kern::Kernels& kernels, Parameter& p, const QuantizedRows& rows) {

@@ -38,13 +38,15 @@ class Parameters {
   /// Allocates every weight in one flat block of zeros; each begins at a multiple of 16 values.
   void allocate();
   /// Allocates memory for serving only, which is less: a matrix that products read exists only in their form.
-  void allocate_serving(Precision precision);
-  /// The memory of allocate_serving() as one block, which depends only on the weights and the precision.
+  void allocate_serving(ServingForm form);
+  /// The memory of allocate_serving() as one block, which depends only on the weights and the form.
   std::span<const std::byte> serving_image() const { return image_; }
   /// The size of such a block in bytes.
-  std::size_t serving_bytes(Precision precision) const;
-  /// Serves in `precision` from such a read-only block: no weight may be set, and refresh() is not needed.
-  void adopt_serving_image(Precision precision, std::span<const std::byte> image, std::shared_ptr<const void> keep);
+  std::size_t serving_bytes(ServingForm form) const;
+  /// The memory that is really used, in bytes: without what compact matrices reserve for whole tiles, almost none of which is touched.
+  std::size_t serving_memory(ServingForm form) const;
+  /// Serves from such a read-only block: no weight may be set, and refresh() is not needed.
+  void adopt_serving_image(ServingForm form, std::span<const std::byte> image, std::shared_ptr<const void> keep);
   /// Declares that matrices (and their biases, or none) are multiplied by the same input.
   const Stack* stack(std::vector<Parameter*> weights, std::vector<Parameter*> biases);
   /// Sets the values [shape] of a weight, in the form for which memory exists. Call refresh() afterwards.
@@ -53,6 +55,10 @@ class Parameters {
   void set(const kern::Kernels& kernels, Parameter& p, const QuantizedRows& rows);
   /// The same for a matrix that is served in the blocks of its file. @throws Error if a scale is not finite
   void set(const kern::Kernels& kernels, Parameter& p, const BlockRows& rows);
+  /// Sets some rows of a matrix for which is_set_in_parts(): from a multiple of 32, as many as a multiple of 32 or all that follow.
+  void set_rows(const kern::Kernels& kernels, Parameter& p, std::int64_t row, std::span<const float> values);
+  /// True if a weight is a matrix that is served only in panels of rows, of bf16 or of integers.
+  bool is_set_in_parts(const Parameter& p) const;
   /// Initialises every weight by its Init, as a function of the seed and the weight's name.
   /// @param each  called after each weight; may be empty
   void initialise(std::uint64_t seed, const std::function<void(const Parameter&)>& each = {});
@@ -71,6 +77,8 @@ class Parameters {
   /// Chooses the copies that refresh() makes; those of another precision are removed.
   void set_precision(Precision precision);
   Precision precision() const { return precision_; }
+  /// The form in which the weights are stored for serving; that of the precision before allocate_serving().
+  ServingForm serving_form() const { return serving_.value_or(ServingForm(precision_)); }
   /// Allocates missing memory for the copies that products read, without touching it.
   /// @param small_pages  always allocates anew, so that copies can be released while they are not needed
   /// (give_back())
@@ -104,14 +112,14 @@ class Parameters {
     ValueLayout values;
     ServingLayout matrices;
   };
-  ImageLayout lay_out_image(Precision precision) const;
+  ImageLayout lay_out_image(ServingForm form) const;
   // Starts serving from such a block.
-  void place_image(Precision precision, const ImageLayout& layout, const TensorAt& at);
+  void place_image(ServingForm form, const ImageLayout& layout, const TensorAt& at);
 
   std::deque<Parameter> list_;
   std::unordered_map<std::string_view, Parameter*> by_name_;  // keys are the names in list_
   std::deque<Stack> stacks_;
-  std::optional<Precision> serving_;  // for a model that only serves
+  std::optional<ServingForm> serving_;  // of a model that only serves
   std::span<const std::byte> image_;
   Tensor flat_;
   Precision precision_ = Precision::fp32;

@@ -1,6 +1,7 @@
 #include "nn/serving.h"
 
 #include <algorithm>
+#include <cassert>
 #include <unordered_set>
 
 #include "base/as_size.h"
@@ -10,7 +11,8 @@
 namespace tril::nn {
 namespace {
 
-constexpr std::int64_t panel = 32;  // columns of packed operands: boundaries at which matrices can be joined
+constexpr std::size_t page = 64 << 10;  // bytes: the largest of usual systems
+constexpr std::int64_t panel = 32;      // columns of packed operands: boundaries at which matrices can be joined
 
 bool is_quantized(Precision precision) {
   return precision == Precision::int8 || precision == Precision::int4 || precision == Precision::blocks;
@@ -35,8 +37,9 @@ class SectionTaker {
   std::size_t end_;
 };
 
-// The sections of a matrix with the rows of p, or of several such matrices, in the form of `precision`.
-MatrixSections sections_of(SectionTaker& block, std::int64_t out, const Parameter& p, Precision precision) {
+// The sections of a matrix with the rows of p, or of several such matrices. `rest` is placed later; only its size is set.
+MatrixSections sections_of(SectionTaker& block, std::int64_t out, const Parameter& p, ServingForm form) {
+  const Precision precision = form.precision;
   const std::int64_t in = p.shape[1];
   const auto n = as_size(out), k = as_size(in);
   const int bits = quantized_bits(p, precision);
@@ -45,6 +48,11 @@ MatrixSections sections_of(SectionTaker& block, std::int64_t out, const Paramete
     m.values = block.take(size(kern::block_packed_bytes(n, k, m.format)), DType::u8);
   } else if (precision == Precision::fp32) {
     m.transposed = block.take(out * in, DType::f32);
+  } else if (precision == Precision::bf16 && form.compact) {
+    const std::size_t tiles = kern::compact_tiles(k, n);
+    m.tiles = block.take(size(tiles * kern::compact_tile_bytes), DType::u8);
+    m.tables = block.take(size(tiles * kern::compact_table_bytes), DType::u8);
+    m.rest = {0, size(tiles * kern::compact_rest_bytes), DType::u8};
   } else if (precision == Precision::bf16) {
     m.packed = block.take(size(kern::packed_right_values(k, n)), DType::bf16);
   } else {
@@ -67,6 +75,7 @@ ops::Weight weight_at(const TensorAt& at, const MatrixSections& m) {
   w.shape = {m.out, m.in};
   if (m.transposed.count > 0) w.transposed = tensor_at(at, m.transposed).reshape({m.in, m.out});
   w.packed = tensor_at(at, m.packed);
+  w.compact = {tensor_at(at, m.tiles), tensor_at(at, m.tables), tensor_at(at, m.rest)};
   if (m.bits == 0 && m.format == kern::BlockFormat::none) return w;
   w.quantized = {w.shape,
                  m.bits,
@@ -88,6 +97,10 @@ ops::Weight part_of(const ops::Weight& all, std::int64_t begin, std::int64_t end
   ops::Weight w;
   w.shape = {end - begin, all.in()};
   w.packed = part(all.packed, kern::packed_right_values(k, b), kern::packed_right_values(k, n));
+  const std::size_t first = kern::compact_tiles(k, b), tiles = kern::compact_tiles(k, n);
+  w.compact = {part(all.compact.tiles, first * kern::compact_tile_bytes, tiles * kern::compact_tile_bytes),
+               part(all.compact.tables, first * kern::compact_table_bytes, tiles * kern::compact_table_bytes),
+               part(all.compact.rest, first * kern::compact_rest_bytes, tiles * kern::compact_rest_bytes)};
   if (q.format != kern::BlockFormat::none) {
     const std::size_t row = kern::block_row_bytes(k, q.format);
     w.quantized = {.shape = w.shape, .format = q.format, .values = part(q.values, b * row, n * row)};
@@ -132,18 +145,66 @@ std::vector<Stack::Part> place_stack(const ServingLayout::StackSections& section
 }
 
 // Packs quantised rows, which carry their layout, into the form that products read.
-void pack(const kern::Kernels& kernels, Parameter& p, const kern::PackQuantized& rows, std::span<const float> scales) {
-  ops::QuantizedMatrix& q = p.quantized;
+void pack(const kern::Kernels& kernels, ops::Weight& w, const kern::PackQuantized& rows,
+          std::span<const float> scales) {
+  ops::QuantizedMatrix& q = w.quantized;
   kern::PackQuantized all = rows;
-  all.n = as_size(p.shape[0]), all.k = as_size(p.shape[1]), all.bits = q.bits;
+  all.n = as_size(w.shape[0]), all.k = as_size(w.shape[1]), all.bits = q.bits;
   all.values = q.values.data<std::uint8_t>();
   all.multipliers = q.multipliers ? q.multipliers.data<std::uint8_t>() : nullptr;
   all.sums = q.sums.data<std::int32_t>();
   kernels.pack_quantized(all);
-  host_write<float>(q.scales.rows(0, p.shape[0]), scales);
+  host_write<float>(q.scales.rows(0, w.shape[0]), scales);
+}
+
+// Fills the forms for which memory exists with a matrix's values.
+void fill_matrix(const kern::Kernels& kernels, ops::Weight& w, std::span<const float> values) {
+  const auto n = as_size(w.shape[0]), k = as_size(w.shape[1]);
+  if (w.transposed) kernels.transpose(values.data(), w.transposed.data<float>(), n, k);
+  if (w.packed)
+    kernels.pack_right({.b = values.data(),
+                        .stride = k,
+                        .k = k,
+                        .n = n,
+                        .transposed = true,
+                        .packed = w.packed.data<std::uint16_t>()});
+  if (w.compact)
+    kernels.pack_compact({.b = values.data(),
+                          .stride = k,
+                          .k = k,
+                          .n = n,
+                          .tiles = w.compact.tiles.data<std::uint8_t>(),
+                          .tables = w.compact.tables.data<std::uint8_t>(),
+                          .rest = w.compact.rest.data<std::uint8_t>()});
+  if (!w.quantized) return;
+  std::vector<float> scales(n);
+  if (w.quantized.bits == 8) {
+    const std::size_t row = kern::int8_depth(k);
+    std::vector<std::int8_t> rows(n * row);
+    kernels.quantize_rows(values.data(), k, n, k, rows.data(), scales.data());
+    pack(kernels, w, {.rows = reinterpret_cast<const std::uint8_t*>(rows.data()), .row_bytes = row}, scales);
+  } else {
+    const std::size_t row = (k + 1) / 2;
+    std::vector<std::uint8_t> rows(n * row), multipliers(n * ((k + kern::int4_group - 1) / kern::int4_group));
+    kern::quantize_int4(values.data(), n, k, {rows.data(), multipliers.data(), scales.data()});
+    pack(kernels, w, {.rows = rows.data(), .row_bytes = row, .row_multipliers = multipliers.data()}, scales);
+  }
 }
 
 }  // namespace
+
+ServingForm::ServingForm(Precision p) : precision(p), compact(p == Precision::bf16 && kern::best().prefers_compact) {}
+
+double product_bytes(const Parameter& p, ServingForm form) {
+  const double rows = static_cast<double>(p.shape[0]), values = static_cast<double>(p.shape.count());
+  const int bits = quantized_bits(p, form.precision);
+  if (const kern::BlockFormat format = served_blocks(p, form.precision); format != kern::BlockFormat::none)
+    return rows * static_cast<double>(kern::block_row_bytes(as_size(p.shape[1]), format));
+  if (bits > 0) return values * bits / 8 + rows * sizeof(float) + (bits == 4 ? values / kern::int4_group : 0);
+  if (is_kept_in_floats(p, form.precision) || form.precision != Precision::bf16) return values * sizeof(float);
+  constexpr double compact_bytes = kern::compact_tile_bytes + kern::compact_table_bytes, tile = kern::tile_values;
+  return values * (form.compact ? compact_bytes / tile : sizeof(std::uint16_t));
+}
 
 int quantized_bits(const Parameter& p, Precision precision) {
   if (!is_quantized(precision) || p.shape.rank() != 2 || !(p.in_products || p.gathered)) return 0;
@@ -158,12 +219,12 @@ kern::BlockFormat served_blocks(const Parameter& p, Precision precision) {
 
 bool is_kept_in_floats(const Parameter& p, Precision precision) {
   if (p.shape.rank() != 2) return true;
-  if (is_quantized(precision)) return !p.in_products && !p.gathered;
-  return !p.in_products || p.gathered;
+  return precision == Precision::fp32 ? !p.in_products || p.gathered : !p.in_products && !p.gathered;
 }
 
-ServingLayout lay_out_matrices(const std::deque<Parameter>& list, const std::deque<Stack>& stacks, Precision precision,
+ServingLayout lay_out_matrices(const std::deque<Parameter>& list, const std::deque<Stack>& stacks, ServingForm form,
                                std::size_t begin) {
+  const Precision precision = form.precision;
   SectionTaker block(begin);
   ServingLayout layout;
   std::unordered_set<const Parameter*> stacked;
@@ -174,16 +235,23 @@ ServingLayout lay_out_matrices(const std::deque<Parameter>& list, const std::deq
     std::int64_t out = 0;
     for (const Parameter* p : s.weights) out += p->shape[0];
     sections.emplace();
-    sections->matrix = sections_of(block, out, first, precision);
+    sections->matrix = sections_of(block, out, first, form);
     if (!s.biases.empty()) sections->bias = block.take(out, DType::f32);
     stacked.insert(s.weights.begin(), s.weights.end());
   }
   for (const Parameter& p : list) {
-    const bool has_form = p.shape.rank() == 2 && (p.in_products || (p.gathered && is_quantized(precision)));
-    if (has_form && !stacked.contains(&p))
-      layout.matrices.emplace_back(&p, sections_of(block, p.shape[0], p, precision));
+    const bool has_form = p.shape.rank() == 2 && (p.in_products || (p.gathered && precision != Precision::fp32));
+    if (has_form && !stacked.contains(&p)) layout.matrices.emplace_back(&p, sections_of(block, p.shape[0], p, form));
   }
-  layout.end = block.end();
+  layout.rest = (block.end() + page - 1) / page * page;
+  SectionTaker rest(layout.rest);
+  const auto place_rest = [&](MatrixSections& m) {
+    if (m.rest.count > 0) m.rest = rest.take(m.rest.count, m.rest.type);
+  };
+  for (auto& stack : layout.stacks)
+    if (stack) place_rest(stack->matrix);
+  for (auto& [p, sections] : layout.matrices) place_rest(sections);
+  layout.end = rest.end() > layout.rest ? rest.end() : block.end();
   return layout;
 }
 
@@ -197,30 +265,14 @@ ServingMatrices place_matrices(const ServingLayout& layout, const std::deque<Sta
   return matrices;
 }
 
-void fill_forms(const kern::Kernels& kernels, Parameter& p, std::span<const float> values) {
-  const auto n = as_size(p.shape[0]), k = as_size(p.shape[1]);
-  if (p.transposed) kernels.transpose(values.data(), p.transposed.data<float>(), n, k);
-  if (p.packed)
-    kernels.pack_right({.b = values.data(),
-                        .stride = k,
-                        .k = k,
-                        .n = n,
-                        .transposed = true,
-                        .packed = p.packed.data<std::uint16_t>()});
-  if (!p.quantized) return;
+void fill_forms(const kern::Kernels& kernels, Parameter& p, std::span<const float> values, std::int64_t row) {
   check(p.quantized.format == kern::BlockFormat::none, p.name, "is served in blocks, which are not made from floats");
-  std::vector<float> scales(n);
-  if (p.quantized.bits == 8) {
-    const std::size_t row = kern::int8_depth(k);
-    std::vector<std::int8_t> rows(n * row);
-    kernels.quantize_rows(values.data(), k, n, k, rows.data(), scales.data());
-    pack(kernels, p, {.rows = reinterpret_cast<const std::uint8_t*>(rows.data()), .row_bytes = row}, scales);
-  } else {
-    const std::size_t row = (k + 1) / 2;
-    std::vector<std::uint8_t> rows(n * row), multipliers(n * ((k + kern::int4_group - 1) / kern::int4_group));
-    kern::quantize_int4(values.data(), n, k, {rows.data(), multipliers.data(), scales.data()});
-    pack(kernels, p, {.rows = rows.data(), .row_bytes = row, .row_multipliers = multipliers.data()}, scales);
-  }
+  if (std::ssize(values) == p.shape.count()) return fill_matrix(kernels, p, values);
+  const std::int64_t rows = std::ssize(values) / p.shape[1];
+  assert(!p.transposed && row % panel == 0 && (rows % panel == 0 || row + rows == p.shape[0]) &&
+         "only whole panels are filled");
+  ops::Weight part = part_of(p, row, row + rows);
+  fill_matrix(kernels, part, values);
 }
 
 void fill_forms(const kern::Kernels& kernels, Parameter& p, const QuantizedRows& q) {

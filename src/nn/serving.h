@@ -22,6 +22,19 @@ constexpr std::string_view name_of(Precision precision) {
   return precision_names[static_cast<std::size_t>(precision)];
 }
 
+/// The form of the matrices of a serving model.
+struct ServingForm {
+  Precision precision = Precision::fp32;
+  bool compact = false;  ///< in bf16: matrices are compact (kern/compact_bf16.h)
+
+  ServingForm() = default;
+  /// The faster form on this processor. Implicit, so that a precision can be passed as a form.
+  ServingForm(Precision p);
+};
+
+/// Bytes of a weight as it is stored for serving: what a product with it reads.
+double product_bytes(const Parameter& p, ServingForm form);
+
 /// Bits of a weight's integers if the model serves in `precision`; 0: it stays in floats or in blocks. Embedding tables and the
 /// output matrix keep 8 bits in int4: they are read by rows, or decide the next word.
 int quantized_bits(const Parameter& p, Precision precision);
@@ -48,6 +61,7 @@ struct MatrixSections {
   int bits = 0;  ///< of the integers; 0: floats or blocks
   kern::BlockFormat format = kern::BlockFormat::none;
   Section transposed = {}, packed = {}, values = {}, multipliers = {}, scales = {}, sums = {};
+  Section tiles = {}, tables = {}, rest = {};  ///< of a compact matrix
 };
 
 /// Where the matrices of a serving model lie in a block. It is computed before the block is allocated or mapped.
@@ -58,10 +72,11 @@ struct ServingLayout {
   };
   std::vector<std::optional<StackSections>> stacks;  ///< for each stack; none: its matrices are stored separately
   std::vector<std::pair<const Parameter*, MatrixSections>> matrices;  ///< of the other weights that have such a form
-  std::size_t end = 0;                                                ///< in bytes
+  std::size_t rest = 0;  ///< where the `rest` of compact matrices begins, after everything else: little of it is used
+  std::size_t end = 0;   ///< in bytes
 };
 /// @param begin  the byte at which the first matrix begins, a multiple of 64
-ServingLayout lay_out_matrices(const std::deque<Parameter>& list, const std::deque<Stack>& stacks, Precision precision,
+ServingLayout lay_out_matrices(const std::deque<Parameter>& list, const std::deque<Stack>& stacks, ServingForm form,
                                std::size_t begin);
 
 /// All matrices in the form that products read.
@@ -71,8 +86,9 @@ struct ServingMatrices {
 };
 ServingMatrices place_matrices(const ServingLayout& layout, const std::deque<Stack>& stacks, const TensorAt& at);
 
-/// Fills the forms for which memory exists with a matrix's values [out, in].
-void fill_forms(const kern::Kernels& kernels, Parameter& p, std::span<const float> values);
+/// Fills the forms for which memory exists with values [rows, in] of a matrix, from row `row` on. Parts are of whole panels of 32 rows,
+/// but for the last one; a transposed matrix (fp32) must be given whole.
+void fill_forms(const kern::Kernels& kernels, Parameter& p, std::span<const float> values, std::int64_t row = 0);
 /// The same for a matrix that is already quantised. @throws Error if it is not served with this number of bits
 void fill_forms(const kern::Kernels& kernels, Parameter& p, const QuantizedRows& rows);
 /// The same for a matrix in the blocks of a file. @throws Error if a scale is not finite

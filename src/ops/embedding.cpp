@@ -15,6 +15,27 @@ void check_ids(const Tensor& ids, std::int64_t below, std::string_view where, st
                  std::string(hint));
 }
 
+// y [N, in] = scale * rows ids [N] of w [out, in].
+void gather_rows(Context& c, const Weight& w, const Tensor& ids, float scale, Tensor& y) {
+  const std::int32_t* const which = ids.data<std::int32_t>();
+  float* const to = y.data<float>();
+  const std::size_t n = z(ids.size(0)), in = z(w.in());
+  const kern::Kernels& k = c.kernels();
+  if (w.quantized) return k.gather_quantized(w.quantized.right(), which, scale, to, n);
+  if (w.value) return k.gather(w.value.data<float>(), which, scale, to, n, in);
+  if (w.compact) {
+    k.gather_compact(w.compact.right(w.in()), in, which, to, n);
+  } else if (w.packed) {
+    k.gather_packed(w.packed.data<std::uint16_t>(), in, which, to, n);
+  } else {
+    Tensor columns = c.empty({w.in(), ids.size(0)});
+    for (std::int64_t i = 0; i < w.in(); ++i)
+      k.gather(w.transposed.rows(i, i + 1).data<float>(), which, 1.0f, columns.rows(i, i + 1).data<float>(), n, 1);
+    k.transpose(columns.data<float>(), to, in, n);
+  }
+  if (scale != 1) k.scale(scale, to, to, n * in);
+}
+
 }  // namespace
 
 Tensor embedding(Context& c, const Tensor& table, const Tensor& ids, float s, std::int32_t padding_id) {
@@ -33,34 +54,21 @@ Tensor embedding(Context& c, const Tensor& table, const Tensor& ids, float s, st
   return y;
 }
 
-Tensor embedding(Context& c, const QuantizedMatrix& table, const Tensor& ids, float s) {
+Tensor embedding(Context& c, const Weight& table, const Tensor& ids, float s) {
   const auto [N] = ids.dims<1>("embedding: ids");
-  check_ids(ids, table.shape[0], "embedding: ids", "use the vocabulary that the model was made with");
-  Tensor y = c.empty({N, table.shape[1]});
-  const auto time = c.timed("embedding", "forward", [&] { return Work{.bytes = bytes_of(ids, y)}; });
-  c.kernels().gather_quantized(table.right(), ids.data<std::int32_t>(), s, y.data<float>(), z(N));
+  check_ids(ids, table.out(), "embedding: ids", "use the vocabulary that the model was made with");
+  Tensor y = c.empty({N, table.in()});
+  const auto time = c.timed("embedding", "forward", [&] { return Work{.bytes = bytes_of(ids, y, y)}; });
+  gather_rows(c, table, ids, s, y);
   return y;
 }
 
 Tensor rows_of(Context& c, const Weight& w, const Tensor& ids) {
   const auto [N] = ids.dims<1>("rows of a weight: ids");
   check_ids(ids, w.out(), "rows of a weight: ids", "use the vocabulary that the model was made with");
-  if (w.quantized) return embedding(c, w.quantized, ids, 1.0f);
   Tensor y = c.empty({N, w.in()});
   const auto time = c.timed("rows_of", "forward", [&] { return Work{.bytes = bytes_of(ids, y, y)}; });
-  const std::int32_t* const which = ids.data<std::int32_t>();
-  const std::size_t n = z(N), in = z(w.in());
-  if (w.value) {
-    c.kernels().gather(w.value.data<float>(), which, 1.0f, y.data<float>(), n, in);
-  } else if (w.packed) {
-    c.kernels().gather_packed(w.packed.data<std::uint16_t>(), in, which, y.data<float>(), n);
-  } else {
-    Tensor columns = c.empty({w.in(), N});
-    for (std::int64_t i = 0; i < w.in(); ++i)
-      c.kernels().gather(w.transposed.rows(i, i + 1).data<float>(), which, 1.0f, columns.rows(i, i + 1).data<float>(),
-                         n, 1);
-    c.kernels().transpose(columns.data<float>(), y.data<float>(), in, n);
-  }
+  gather_rows(c, w, ids, 1, y);
   return y;
 }
 

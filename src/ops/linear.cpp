@@ -90,8 +90,7 @@ Tensor linear(Context& c, const Tensor& x, const Weight& w, const Tensor& b, con
   Tensor y = c.empty({N, out});
   Tensor zs = keep_z ? c.empty({N, out}) : Tensor();
   const auto time = c.timed("linear", "forward", [&, N = N, in = in] {
-    return product_work(static_cast<bool>(w.packed), product_flops(N, out, in),
-                        bytes_of(x, operand_of(w), b, o.residual, y, zs));
+    return product_work(w.is_bf16(), product_flops(N, out, in), bytes_of(x, operand_of(w), b, o.residual, y, zs));
   });
   ProductSpace space(c, w, N, has_tail);
   for (std::int64_t i = 0; i < N; i += block_rows) {

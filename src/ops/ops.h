@@ -12,6 +12,7 @@
 
 #include "base/rows.h"
 #include "kern/attention.h"
+#include "kern/compact_bf16.h"
 #include "kern/gemm_int8.h"
 #include "kern/memory_attention.h"
 #include "ops/states.h"
@@ -48,7 +49,16 @@ struct QuantizedMatrix {
   kern::QuantizedRight right() const;
 };
 
-/// A weight matrix [out, in], copies of it that products read faster, or both. With packed copies, products use
+/// W^T of a matrix W [out, in] as a compact right operand (kern/compact_bf16.h).
+struct CompactMatrix {
+  Tensor tiles, tables, rest;  ///< u8
+
+  explicit operator bool() const { return static_cast<bool>(tiles); }
+  /// Without the first rows of W, which are a multiple of 32.
+  kern::CompactRight right(std::int64_t in, std::int64_t rows = 0) const;
+};
+
+/// A weight matrix [out, in], copies of it that products read faster, or both. With packed copies or a compact one, products use
 /// mixed precision: operands are rounded to bfloat16, sums and results are float32 (kern/gemm_bf16.h). With a
 /// quantised weight, x is rounded to 8 bits row by row, and there are no gradients. Training needs `value`.
 struct Weight {
@@ -66,10 +76,12 @@ struct Weight {
   Tensor transposed;         ///< W^T [in, out]
   Tensor packed;             ///< W^T as a right operand, for x W^T
   Tensor packed_transposed;  ///< W as a right operand, for dz W
+  CompactMatrix compact;     ///< in place of `packed`, without gradients
   QuantizedMatrix quantized;
 
   std::int64_t out() const { return shape[0]; }
   std::int64_t in() const { return shape[1]; }
+  bool is_bf16() const { return packed || compact; }  ///< operands of products with it are rounded to bfloat16
 };
 
 struct LinearOptions {
@@ -113,8 +125,8 @@ Best projected_top_k(Context& c, const Tensor& x, std::span<const OutputPart> pa
 /// scale * table[ids]: ids [N], table [V, D] -> [N, D]. Ids outside [0, V) are an Error. The row of padding_id (-1:
 /// none) gets no gradient.
 Tensor embedding(Context& c, const Tensor& table, const Tensor& ids, float scale, std::int32_t padding_id);
-/// The same for a quantised table [V, D], which has no gradient.
-Tensor embedding(Context& c, const QuantizedMatrix& table, const Tensor& ids, float scale);
+/// The same for a table [V, D] that is stored in any form, without a gradient.
+Tensor embedding(Context& c, const Weight& table, const Tensor& ids, float scale);
 /// Rows ids [N] of a weight [out, in], stored in any form, as float32 [N, in]; no gradient.
 Tensor rows_of(Context& c, const Weight& w, const Tensor& ids);
 /// Rows ids [N] of a weight [out, in] as a weight of their own: of integers like the weight, or else in float32; no gradient.

@@ -37,8 +37,14 @@ kern::QuantizedRight QuantizedMatrix::right() const {
           .sums = sums.data<std::int32_t>()};
 }
 
+kern::CompactRight CompactMatrix::right(std::int64_t in, std::int64_t rows) const {
+  const kern::CompactRight all{tiles.data<std::uint8_t>(), tables.data<std::uint8_t>(), rest.data<std::uint8_t>()};
+  return all.from_tile(kern::compact_tiles(z(in), z(rows)));
+}
+
 const Tensor& operand_of(const Weight& w) {
   if (w.quantized) return w.quantized.values;
+  if (w.compact) return w.compact.tiles;
   if (w.packed) return w.packed;
   return w.transposed ? w.transposed : w.value;
 }
@@ -51,7 +57,7 @@ ProductSpace::ProductSpace(Context& c, const Weight& w, std::int64_t rows, bool 
   };
   if (w.quantized)
     operand = space(kern::quantized_gemm_scratch(z(block), w.quantized.right()), DType::u8);
-  else if (w.packed)
+  else if (w.is_bf16())
     operand = space(kern::packed_gemm_scratch, DType::bf16);
   else if (tail)
     sums = c.empty({block, w.out()});
@@ -73,7 +79,10 @@ void quantized_product(const Context& c, std::size_t rows, const Weight& w, cons
 void packed_product(const Context& c, std::size_t rows, const Weight& w, const Tail& tail, Columns of,
                     kern::PackedGemm g) {
   g.m = rows, g.n = z(of.count), g.k = z(w.in());
-  g.b = w.packed.data<std::uint16_t>() + kern::packed_right_values(g.k, z(of.first));
+  if (w.compact)
+    g.compact = w.compact.right(w.in(), of.first);
+  else
+    g.b = w.packed.data<std::uint16_t>() + kern::packed_right_values(g.k, z(of.first));
   g.c += of.first, g.c_stride = z(w.out());
   g.bias = from(tail.bias, of.first);
   g.activation = tail.activation;
@@ -109,7 +118,7 @@ void product(Context& c, const Tensor& x, const Weight& w, const Tail& tail, Pro
     if (w.quantized)
       quantized_product(c, z(rows), w, tail, of,
                         {.a = a, .a_stride = a_stride, .c = y, .scratch = space.operand_of<std::uint8_t>(member)});
-    else if (w.packed)
+    else if (w.is_bf16())
       packed_product(c, z(rows), w, tail, of,
                      {.a = a, .a_stride = a_stride, .c = y, .scratch = space.operand_of<std::uint16_t>(member)});
     else
@@ -121,7 +130,7 @@ void product(Context& c, const Tensor& x, const Weight& w, const Tail& tail, Pro
     });
   else
     columns(0, {0, out});
-  if (w.quantized || w.packed) return;
+  if (w.quantized || w.is_bf16()) return;
 
   const kern::Kernels& k = c.kernels();
   const Activation f = tail.activation;

@@ -17,7 +17,7 @@ void check_projection(const Projected& p) {
 void project(Context& c, const Projected& p, Tensor logits, std::int64_t begin) {
   static_assert(chunk_rows <= block_rows);
   const auto time = c.timed_part("logits", [&] {
-    return product_work(static_cast<bool>(p.w.packed), product_flops(logits.size(0), logits.size(1), p.x.size(1)),
+    return product_work(p.w.is_bf16(), product_flops(logits.size(0), logits.size(1), p.x.size(1)),
                         bytes_of(p.x.rows(begin, begin + logits.size(0)), operand_of(p.w), p.b, logits));
   });
   ProductSpace space(c, p.w, logits.size(0), false);

@@ -123,22 +123,14 @@ std::vector<ModelPart> parts_of(const model::Model& m) {
   return list;
 }
 
-double step_weight_bytes(const model::Model& m, nn::Precision precision) {
+double step_weight_bytes(const model::Model& m, nn::ServingForm form) {
   const ExpertLists lists(m);
   double bytes = 0;
   for (const nn::Parameter& p : m.parameters().all()) {
     if (is_of_encoder(m, p.name)) continue;
-    const double values = static_cast<double>(p.shape.count()), rows = static_cast<double>(p.shape[0]);
-    const int bits = nn::quantized_bits(p, precision);
-    double size = values * sizeof(float);
-    if (const kern::BlockFormat format = nn::served_blocks(p, precision); format != kern::BlockFormat::none)
-      size = rows * static_cast<double>(kern::block_row_bytes(as_size(p.shape[1]), format));
-    else if (bits > 0)
-      size = values * bits / 8 + rows * sizeof(float) + (bits == 4 ? values / kern::int4_group : 0);
-    else if (p.in_products && precision == nn::Precision::bf16)
-      size = values * 2;
+    const double size = nn::product_bytes(p, form);
     const bool by_row = !p.in_products && p.shape.rank() > 1 && kind_of(p) == PartKind::embeddings;
-    bytes += (by_row ? size / rows : size) * share_per_token(m, lists, p);
+    bytes += (by_row ? size / static_cast<double>(p.shape[0]) : size) * share_per_token(m, lists, p);
   }
   return bytes;
 }

@@ -41,8 +41,8 @@ std::vector<ModelPart> parts_of(const model::Model& m);
 /// The kind of a weight, by its name, unless its rows are read by number.
 PartKind kind_of(const nn::Parameter& p);
 
-/// Bytes of weights that one step of one token reads in `precision`: every matrix of a product, and one row of each embedding
+/// Bytes of weights that one step of one token reads: every matrix of a product, and one row of each embedding
 /// table. Of experts, those that a token takes. Leaves out the encoder of a model that has one.
-double step_weight_bytes(const model::Model& m, nn::Precision precision);
+double step_weight_bytes(const model::Model& m, nn::ServingForm form);
 
 }  // namespace tril::train

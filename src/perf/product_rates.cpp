@@ -84,7 +84,8 @@ ProductRates measure_product_rates(Context& c, nn::Precision precision, const Me
 
   ProductRates rates;
   const Tensor x = rows_of_ones(c, 1, width), h = rows_of_ones(c, 1, inner);
-  const auto bytes = static_cast<double>(p.serving_bytes(precision));
+  double bytes = 0;
+  for (const nn::Parameter& one : p.all()) bytes += nn::product_bytes(one, precision);
   rates.weight_bytes = bytes * best_rate_of([&] {
                          for (std::int64_t i = 0; i < layers; ++i) layer(i, x, h);
                        });

@@ -9,7 +9,7 @@
 
 namespace tril {
 
-std::shared_ptr<std::byte> lasting_memory(std::size_t bytes) {
+std::shared_ptr<std::byte> lasting_memory(std::size_t bytes, std::size_t reserved) {
   const std::size_t mapped = bytes ? bytes : 1;
   const auto refuse = [&] {
     constexpr double gib = 1 << 30;
@@ -25,8 +25,9 @@ std::shared_ptr<std::byte> lasting_memory(std::size_t bytes) {
          "choose a smaller model or fewer threads, or raise ulimit -v");
   };
   // Some systems grant any amount of memory and kill the process when it uses it.
-  if (bytes > machine_bytes()) refuse();
-  void* p = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);  // zeroed by the system
+  if (bytes - reserved > machine_bytes()) refuse();
+  const int flags = MAP_PRIVATE | MAP_ANONYMOUS | (reserved > 0 ? MAP_NORESERVE : 0);
+  void* p = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, flags, -1, 0);  // zeroed by the system
   if (p == MAP_FAILED) refuse_share();
   prefer_huge_pages(p, mapped);
   return {static_cast<std::byte*>(p), [mapped](std::byte* q) { munmap(q, mapped); }};

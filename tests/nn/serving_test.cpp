@@ -1,6 +1,9 @@
 // Weights for serving: in every precision they equal those that were set, stored separately or stacked.
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -26,15 +29,15 @@ struct Projections {
       : q(p, "q", width, width), k(p, "k", width, 2 * width), v(p, "v", width, width) {
     stack = p.stack({q.weight(), k.weight(), v.weight()}, {q.bias(), k.bias(), v.bias()});
   }
-  void fill() {
+  void fill(double sigma = 0.2) {
     std::uint64_t stream = 0;
     for (Parameter& w : p.all())
-      p.set(kern::best(), w, normal(static_cast<std::size_t>(w.shape.count()), ++stream, 0.2));
+      p.set(kern::best(), w, normal(static_cast<std::size_t>(w.shape.count()), ++stream, sigma));
     p.refresh(kern::best());
   }
 };
 
-class Serving : public testing::TestWithParam<Precision> {};
+class Serving : public testing::TestWithParam<ServingForm> {};
 
 TEST_P(Serving, IsAsCloseAsItsBits) {
   for (const std::int64_t width : {64, 40}) {
@@ -50,7 +53,7 @@ TEST_P(Serving, IsAsCloseAsItsBits) {
     for (std::size_t i = 0; i < got.size(); ++i)
       error += std::pow(got[i] - expected[i], 2), size += std::pow(expected[i], 2);
     const double relative = std::sqrt(error / size);
-    switch (GetParam()) {
+    switch (GetParam().precision) {
       case Precision::fp32:
         EXPECT_EQ(got, expected);
         break;
@@ -66,7 +69,7 @@ TEST_P(Serving, IsAsCloseAsItsBits) {
       case Precision::blocks:  // not instantiated: a weight has them from a file
         FAIL();
     }
-    EXPECT_EQ(relative > 1e-5, GetParam() != Precision::fp32) << "nothing was rounded";
+    EXPECT_EQ(relative > 1e-5, GetParam().precision != Precision::fp32) << "nothing was rounded";
     EXPECT_EQ(static_cast<bool>(served.q.weight()->value), false) << "kept twice";
   }
 }
@@ -75,7 +78,7 @@ TEST_P(Serving, AStackIsItsMatrices) {
   for (const std::int64_t width : {64, 40}) {
     Projections s(width);
     s.p.allocate_serving(GetParam()), s.fill();
-    if (GetParam() == Precision::fp32 || width % 32 != 0) {
+    if (GetParam().precision == Precision::fp32 || width % 32 != 0) {
       EXPECT_TRUE(s.stack->from.empty());
       continue;
     }
@@ -120,14 +123,111 @@ TEST_P(Serving, DoesNotTrain) {
   EXPECT_THROW(s.q.forward(c, c.zeros({2, 64})), Error);
 }
 
-std::string name_of_precision(const testing::TestParamInfo<Precision>& p) {
-  static constexpr std::array names{"fp32", "bf16", "int8", "int4"};
-  return names[static_cast<std::size_t>(p.param)];
+// Of a matrix by itself, whose last panel is not whole, and of a stack's matrices.
+TEST_P(Serving, RowsCanBeSetInParts) {
+  if (GetParam().precision == Precision::fp32) return;
+  for (const std::int64_t width : {96, 70}) {
+    Projections all(width), parts(width);
+    all.p.allocate_serving(GetParam()), all.fill();
+    parts.p.allocate_serving(GetParam()), parts.fill(0.1);  // which is replaced
+    std::uint64_t stream = 0;
+    for (Parameter& w : parts.p.all()) {
+      const std::vector<float> values = normal(static_cast<std::size_t>(w.shape.count()), ++stream, 0.2);
+      if (w.shape.rank() != 2) {
+        parts.p.set(kern::best(), w, values);
+        continue;
+      }
+      ASSERT_TRUE(parts.p.is_set_in_parts(w));
+      for (const std::int64_t row : {64, 32, 0}) {  // in any order
+        const std::int64_t rows = row == 64 ? w.shape[0] - row : 32;
+        const auto begin = static_cast<std::size_t>(row * width), count = static_cast<std::size_t>(rows * width);
+        parts.p.set_rows(kern::best(), w, row, std::span(values).subspan(begin, count));
+      }
+    }
+    parts.p.refresh(kern::best());
+    Arena arena;
+    Context c(arena);
+    const Tensor x = c.upload<float>(normal(static_cast<std::size_t>(3 * width), 50), {3, width});
+    for (const auto& [a, b] : {std::pair(&all.q, &parts.q), std::pair(&all.k, &parts.k), std::pair(&all.v, &parts.v)})
+      EXPECT_EQ(host_copy<float>(a->forward(c, x)), host_copy<float>(b->forward(c, x)));
+  }
 }
 
-INSTANTIATE_TEST_SUITE_P(Precisions, Serving,
-                         testing::Values(Precision::fp32, Precision::bf16, Precision::int8, Precision::int4),
-                         name_of_precision);
+TEST_P(Serving, SaysHowMuchMemoryItTakes) {
+  Parameters p;
+  const Linear w(p, "w", 1024, 1024, {.bias = false});
+  p.allocate_serving(GetParam());
+  p.set(kern::best(), p.all()[0], normal(1024 * 1024, 1, 0.02));
+  EXPECT_EQ(p.serving_form().compact, GetParam().compact);
+  const std::span<const std::byte> image = p.serving_image();
+  const std::size_t used = p.serving_memory(GetParam()), page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  EXPECT_EQ(image.size(), p.serving_bytes(GetParam()));
+  EXPECT_NEAR(product_bytes(p.all()[0], GetParam()), static_cast<double>(used), 0.07 * static_cast<double>(used));
+  if (!GetParam().compact) {
+    EXPECT_EQ(used, image.size());
+    return;
+  }
+  ASSERT_EQ(used % page, 0u);
+  const std::span<const std::byte> reserved = image.subspan(used);
+  std::vector<unsigned char> pages((reserved.size() + page - 1) / page);
+  ASSERT_EQ(mincore(const_cast<std::byte*>(reserved.data()), reserved.size(), pages.data()), 0);
+  EXPECT_LT(std::ranges::count_if(pages, [](unsigned char c) { return c & 1U; }), std::ssize(pages) / 10);
+}
+
+TEST_P(Serving, ATiedTableIsStoredOnce) {
+  if (GetParam().precision == Precision::fp32) return;
+  Parameters p;
+  const Embedding e(p, "table", 50, 32, {});
+  Parameter& table = p.all()[0];
+  table.in_products = true;
+  p.allocate_serving(GetParam());
+  p.set(kern::best(), table, normal(50 * 32, 1));
+  EXPECT_FALSE(table.value);
+  Arena arena;
+  Context c(arena);
+  const std::vector<std::int32_t> ids{49, 3};
+  EXPECT_EQ(host_copy<float>(e.forward(c, ids)),
+            host_copy<float>(ops::rows_of(c, table, c.upload<std::int32_t>(ids, {2}))));
+}
+
+ServingForm bf16(bool compact) {
+  ServingForm form(Precision::bf16);
+  form.compact = compact;
+  return form;
+}
+
+INSTANTIATE_TEST_SUITE_P(Forms, Serving,
+                         testing::Values(Precision::fp32, bf16(false), bf16(true), Precision::int8, Precision::int4),
+                         [](const auto& p) {
+                           return std::string(name_of(p.param.precision)) + (p.param.compact ? "_compact" : "");
+                         });
+
+// As few rows and as many as there are ways to multiply, with the rows of a matrix and of a stack.
+TEST(ServingInBf16, CompactMatricesHaveTheBitsOfPackedOnes) {
+  Projections packed(96), compact(96);
+  packed.p.allocate_serving(bf16(false)), packed.fill();
+  compact.p.allocate_serving(bf16(true)), compact.fill();
+  EXPECT_FALSE(packed.q.weight()->compact);
+  EXPECT_FALSE(compact.q.weight()->packed);
+  EXPECT_LT(product_bytes(*compact.q.weight(), bf16(true)), 0.78 * 2 * 96 * 96);
+  for (const std::int64_t rows : {1, 3, 9, 40}) {
+    Arena arena;
+    Context c(arena);
+    const Tensor x = c.upload<float>(normal(static_cast<std::size_t>(rows * 96), 50), {rows, 96});
+    EXPECT_EQ(host_copy<float>(compact.k.forward(c, x)), host_copy<float>(packed.k.forward(c, x)));
+    for (const std::size_t i : {0, 1, 2}) {
+      const auto of = [&](const Projections& s) {
+        return host_copy<float>(ops::linear(c, x, s.stack->from[i].weight, s.stack->from[i].bias));
+      };
+      EXPECT_EQ(of(compact), of(packed));
+    }
+  }
+  Arena arena;
+  Context c(arena);
+  const Tensor ids = c.upload<std::int32_t>(std::vector<std::int32_t>{95, 0, 33}, {3});
+  EXPECT_EQ(host_copy<float>(ops::rows_of(c, *compact.q.weight(), ids)),
+            host_copy<float>(ops::rows_of(c, *packed.q.weight(), ids)));
+}
 
 // Sums of more products would leave 32 bits.
 TEST(ServingInEightBits, RefusesMatricesThatAreTooWide) {

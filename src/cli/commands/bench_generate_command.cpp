@@ -194,7 +194,7 @@ int bench(const BenchOptions& o) {
 
   const auto read = static_cast<double>(work.prompts.size());
   const auto made = static_cast<double>(work.batch) * static_cast<double>(o.new_tokens - 1);
-  const double bytes = train::step_weight_bytes(*model, model->parameters().precision()),
+  const double bytes = train::step_weight_bytes(*model, model->parameters().serving_form()),
                steps = static_cast<double>(o.new_tokens - 1) / best.generation;
   const double peak = peak_mib();  // of the measured run, not of the comparison
   const double bandwidth = o.new_tokens > 1 ? train::measure_read_bandwidth(c.kernels(), c.threads()) : 0;

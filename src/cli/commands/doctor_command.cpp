@@ -102,7 +102,7 @@ doctor::Findings memory_findings(const model::Model& m, nn::Precision stored, st
       fits += fmt::format("{}--precision {}", fits.empty() ? "" : " or ", nn::name_of(other));
   return {{"memory-short", doctor::Severity::error,
            fmt::format("the weights take {} MiB in {}, but {} MiB are available",
-                       static_cast<std::int64_t>(m.parameters().serving_bytes(stored)) >> 20, nn::name_of(stored),
+                       static_cast<std::int64_t>(m.parameters().serving_memory(stored)) >> 20, nn::name_of(stored),
                        *memory >> 20),
            "loading fails, or the system ends the process",
            fits.empty() ? "use a smaller model, or a machine with more memory" : "use " + fits}};

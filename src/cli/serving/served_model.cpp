@@ -104,7 +104,7 @@ void set_proposals(const ServeOptions& o, const std::string& name, const Decodin
   if (!own.draft_model.empty()) {
     const auto source = model::ModelSource::open(own.draft_model);
     const std::optional<std::string>& precision = own.draft_precision ? own.draft_precision : d.precision;
-    l.bytes += static_cast<std::int64_t>(without_weights(source)->parameters().serving_bytes(
+    l.bytes += static_cast<std::int64_t>(without_weights(source)->parameters().serving_memory(
         precision ? precision_of(*precision) : source.stored_precision()));
   }
   if (!own.draft_heads.empty())
@@ -142,7 +142,7 @@ serve::Loaded load_served(const ServeOptions& o, const std::string& name, const 
   const auto source = model::ModelSource::open(directory);
   std::unique_ptr<model::Model> m = weights == Weights::read ? load_model(source, d) : without_weights(source);
   l.bytes = static_cast<std::int64_t>(
-      m->parameters().serving_bytes(d.precision ? precision_of(*d.precision) : source.stored_precision()));
+      m->parameters().serving_memory(d.precision ? precision_of(*d.precision) : source.stored_precision()));
   std::vector<model::Adapter> adapters;
   for (const NamedAdapter& a : named_adapters(o.adapters, o.models)) {
     if (a.model != name) continue;

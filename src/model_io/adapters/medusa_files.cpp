@@ -149,7 +149,7 @@ std::unique_ptr<ServedMedusa> load_medusa(const MedusaFiles& files, const Model&
   auto served = std::make_unique<ServedMedusa>();
   nn::Parameters& p = served->parameters;
   served->heads.emplace(p, s);
-  p.allocate_serving(m.parameters().precision());
+  p.allocate_serving(m.parameters().serving_form());
   for (nn::Parameter& w : p.all()) p.set(kern::best(), w, to_f32(files.at(w.name.substr(nn::medusa_prefix.size()))));
   p.refresh(kern::best());
   return served;

@@ -23,7 +23,8 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t header_bytes = 4096;  // a page, so that the image is page-aligned when mapped
 constexpr int layout_version =
-    3;  // covers nn/serving.cpp, packed operands and the header: increase it when any of them changes
+    4;  // covers nn/serving.cpp, packed operands and the header: increase it when any of them changes
+constexpr const char* compact_matrices = "compact";  // the value of "matrices" if they are
 // Above few_pages pages, one page of `between` is checked before serving. This detects lost disk contents.
 constexpr std::size_t page = 4096, few_pages = 4096, between = 64;
 
@@ -69,10 +70,11 @@ struct HeaderFields {
   std::string stamp, content, image, sample;
 };
 
-std::string header_of(const Model& m, nn::Precision precision, const HeaderFields& fields) {
+std::string header_of(const Model& m, nn::ServingForm form, const HeaderFields& fields) {
   nlohmann::ordered_json header{{"tril", "packed"},
                                 {"version", layout_version},
-                                {"precision", nn::name_of(precision)},
+                                {"precision", nn::name_of(form.precision)},
+                                {"matrices", form.compact ? compact_matrices : "packed"},
                                 {"bytes", fields.bytes},
                                 {"config", hex(Hash().add(m.config_json()).value())},
                                 {"files", fields.stamp},
@@ -111,16 +113,16 @@ fs::path packed_image_path(const ModelSource& model, nn::Precision precision) {
   return model.beside(fmt::format("packed-{}.tril", nn::name_of(precision)));
 }
 
-std::size_t write_packed_image(const ModelSource& model, nn::Precision precision, int threads) {
-  check_servable(model, precision);
+std::size_t write_packed_image(const ModelSource& model, nn::ServingForm form, int threads) {
+  check_servable(model, form.precision);
   const std::unique_ptr<Model> m = make(model);
-  m->parameters().allocate_serving(precision);
+  m->parameters().allocate_serving(form);
   const WeightFiles& files = model.weights();
   check_weights(*m, files);
   load_weights(*m, model, threads);
   const std::span<const std::byte> image = m->parameters().serving_image();
-  AtomicFile file(packed_image_path(model, precision).string());
-  file.write(header_of(*m, precision,
+  AtomicFile file(packed_image_path(model, form.precision).string());
+  file.write(header_of(*m, form,
                        {.bytes = image.size(),
                         .stamp = stamp_of(files),
                         .content = content_of(files),
@@ -137,19 +139,26 @@ std::span<const std::byte> image_of(std::span<const std::byte> bytes) {
   return bytes.subspan(std::min(bytes.size(), header_bytes));
 }
 
+// The form of an image: bf16 is written in the form that the packing processor reads faster; every processor can read both.
+nn::ServingForm form_of(std::span<const std::byte> bytes, nn::Precision precision) {
+  nn::ServingForm form = precision;
+  form.compact = header_value(bytes, "matrices") == compact_matrices;
+  return form;
+}
+
 // True if the file belongs to these weights and this version. The whole header is known in advance, except the image's
 // hashes, which are checked against the image.
-bool belongs(Model& m, const WeightFiles& files, nn::Precision precision, std::span<const std::byte> bytes) {
+bool belongs(Model& m, const WeightFiles& files, nn::ServingForm form, std::span<const std::byte> bytes) {
   HeaderFields fields{.bytes = image_of(bytes).size(),
                       .stamp = header_value(bytes, "files"),
                       .content = {},
                       .image = header_value(bytes, "image"),
                       .sample = header_value(bytes, "sample")};
   fields.content = fields.stamp == stamp_of(files) ? header_value(bytes, "weights") : content_of(files);
-  const std::string expected = header_of(m, precision, fields);
+  const std::string expected = header_of(m, form, fields);
   return bytes.size() >= header_bytes &&
          std::equal(expected.begin(), expected.end(), reinterpret_cast<const char*>(bytes.data())) &&
-         fields.bytes == m.parameters().serving_bytes(precision);
+         fields.bytes == m.parameters().serving_bytes(form);
 }
 
 }  // namespace
@@ -159,7 +168,8 @@ bool adopt_packed_image(Model& m, const ModelSource& model, nn::Precision precis
   if (!is_present(path)) return false;
   const auto file = std::make_shared<const MappedFile>(MappedFile::open(path));
   const std::span<const std::byte> bytes = file->bytes();
-  if (!belongs(m, model.weights(), precision, bytes)) {
+  const nn::ServingForm form = form_of(bytes, precision);
+  if (!belongs(m, model.weights(), form, bytes)) {
     logger()->warn("{}: belongs to other weights or another version and is ignored; run `tril pack` again", path);
     return false;
   }
@@ -167,8 +177,9 @@ bool adopt_packed_image(Model& m, const ModelSource& model, nn::Precision precis
     logger()->warn("{}: is damaged and is ignored; run `tril pack` again", path);
     return false;
   }
-  madvise(const_cast<std::byte*>(bytes.data()), bytes.size(), MADV_WILLNEED);  // only a hint
-  m.parameters().adopt_serving_image(precision, image_of(bytes), file);
+  const std::size_t needed = header_bytes + m.parameters().serving_memory(form);
+  madvise(const_cast<std::byte*>(bytes.data()), std::min(bytes.size(), needed), MADV_WILLNEED);  // only a hint
+  m.parameters().adopt_serving_image(form, image_of(bytes), file);
   return true;
 }
 
@@ -176,7 +187,8 @@ std::optional<PackedState> packed_image_state(const ModelSource& model, nn::Prec
   const std::string path = packed_image_path(model, precision).string();
   if (!is_present(path)) return std::nullopt;
   const MappedFile file = MappedFile::open(path);
-  if (!belongs(*make(model), model.weights(), precision, file.bytes())) return PackedState::of_others;
+  if (!belongs(*make(model), model.weights(), form_of(file.bytes(), precision), file.bytes()))
+    return PackedState::of_others;
   return hex(content_hash(image_of(file.bytes()))) == header_value(file.bytes(), "image") ? PackedState::sound
                                                                                           : PackedState::damaged;
 }

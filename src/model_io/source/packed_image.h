@@ -3,7 +3,8 @@
 //
 // A file is one page of header (JSON padded with spaces) and nn::Parameters::serving_image(). The header identifies the
 // weights, and has hashes of the whole image and of a sample of its pages. The sample is checked before serving. An image of
-// other weights, or a damaged one, is not used. Images are the same for all processors.
+// other weights, or a damaged one, is not used. Every processor reads every image; one of bf16 has the form that is faster on the
+// processor that wrote it (nn::ServingForm).
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,7 @@ namespace tril::model {
 std::filesystem::path packed_image_path(const ModelSource& model, nn::Precision precision);
 
 /// Writes it atomically. @return its size in bytes
-std::size_t write_packed_image(const ModelSource& model, nn::Precision precision, int threads = 1);
+std::size_t write_packed_image(const ModelSource& model, nn::ServingForm form, int threads = 1);
 
 /// Lets `m`, which was made for `model` and has no weights yet, serve from an existing image. Returns false if there is none.
 /// Warns and returns false if the image is of other weights or another version of tril, or if its sample is damaged.

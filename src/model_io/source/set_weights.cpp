@@ -11,6 +11,7 @@
 
 #include "base/as_size.h"
 #include "base/team.h"
+#include "model_io/contents/read_values.h"
 #include "model_io/gguf/gguf_weights.h"
 #include "model_io/source/memory_budget.h"
 
@@ -65,6 +66,18 @@ bool keeps_its_form(const nn::Parameter& p, const StoredWeight& stored) {
          (p.quantized.format != kern::BlockFormat::none || (stored.bits() != 0 && p.quantized.bits == stored.bits()));
 }
 
+// How many rows of a weight are read at a time; 0: all. Large matrices are not in memory as a whole in float32.
+std::int64_t rows_at_once(const nn::Parameters& parameters, const nn::Parameter& p, const StoredWeight& stored) {
+  constexpr std::int64_t panel = 32, values_at_once = 1 << 20;
+  const WeightView& view = *stored.values;
+  const bool is_plain =
+      view.dtype == StoredType::f32 || view.dtype == StoredType::f16 || view.dtype == StoredType::bf16;
+  if (!parameters.is_set_in_parts(p) || !stored.as_in_model() || stored.bits() != 0 || !is_plain) return 0;
+  const std::int64_t rows =
+      std::max<std::int64_t>(1, values_at_once / std::max<std::int64_t>(1, p.shape[1]) / panel) * panel;
+  return rows < p.shape[0] ? rows : 0;
+}
+
 // Values that are stored as in the model are not copied first.
 void set(nn::Parameters& parameters, nn::Parameter& p, const StoredWeight& stored, const WeightFiles& files,
          Workspace& workspace) {
@@ -78,6 +91,22 @@ void set(nn::Parameters& parameters, nn::Parameter& p, const StoredWeight& store
     };
     const std::vector<float> scales = to_f32(*stored.scales);
     return parameters.set(kernels, p, {stored.bits(), bytes(&view), bytes(stored.multipliers), scales});
+  }
+  if (const std::int64_t at_once = rows_at_once(parameters, p, stored); at_once > 0) {
+    const std::size_t row_bytes = view.bytes.size() / as_size(p.shape[0]);
+    for (std::int64_t row = 0; row < p.shape[0]; row += at_once) {
+      const std::int64_t rows = std::min(at_once, p.shape[0] - row);
+      const WeightView part{.name = view.name,
+                            .dtype = view.dtype,
+                            .shape = {rows, p.shape[1]},
+                            .bytes = view.bytes.subspan(as_size(row) * row_bytes, as_size(rows) * row_bytes)};
+      const std::span<float> values = workspace.of(as_size(rows * p.shape[1]));
+      read_values(part, values);
+      if (p.quantized) check_finite(files, stored, values);
+      parameters.set_rows(kernels, p, row, values);
+      files.release(part.bytes);
+    }
+    return;
   }
   const bool aligned = reinterpret_cast<std::uintptr_t>(view.bytes.data()) % alignof(float) == 0;
   std::span<const float> values;
@@ -115,7 +144,9 @@ void set_weights(nn::Parameters& parameters, std::span<const WeightToSet> weight
       try {
         nn::Parameter& p = *weights[i].parameter;
         const StoredWeight& stored = weights[i].stored;
-        const MemoryBudget::Use use(budget, keeps_its_form(p, stored) ? 0 : as_size(p.shape.count()) * sizeof(float));
+        const std::int64_t part = rows_at_once(parameters, p, stored);
+        const std::int64_t values = part > 0 ? part * p.shape[1] : p.shape.count();
+        const MemoryBudget::Use use(budget, keeps_its_form(p, stored) ? 0 : as_size(values) * sizeof(float));
         set(parameters, p, stored, files, workspace);
         workspace.release_large();
         files.release(*stored.values);

@@ -116,6 +116,25 @@ TEST_P(PackedImage, ADamagedBodyIsNotUsed) {
   EXPECT_EQ(packed_image_state(ModelSource::open(root), GetParam()), PackedState::of_others);
 }
 
+// bf16 has two forms, and every processor reads both, with the same numbers.
+TEST(PackedImageOfBf16, IsUsedWhicheverProcessorPackedIt) {
+  const TemporaryDirectory directory;
+  save(*testing::small_marian(testing::small_marian_config()), directory.path());
+  const auto source = [&] { return ModelSource::open(directory.path()); };
+  const std::vector<float> made = logits_of(*load(source(), Precision::bf16));
+  nn::ServingForm form(Precision::bf16);
+  std::vector<std::size_t> sizes;
+  for (const bool compact : {false, true}) {
+    form.compact = compact;
+    sizes.push_back(write_packed_image(source(), form));
+    const std::unique_ptr<Model> m = make(source());
+    ASSERT_TRUE(adopt_packed_image(*m, source(), Precision::bf16)) << compact;
+    EXPECT_EQ(logits_of(*m), made) << compact;
+    EXPECT_EQ(packed_image_state(source(), Precision::bf16), PackedState::sound);
+  }
+  EXPECT_NE(sizes[0], sizes[1]);
+}
+
 // The scales and zero points of a quantised matrix are tensors of their own in the file, and none of the model.
 TEST(PackedImageOfQuantizedFiles, OfOtherScalesIsNotUsed) {
   for (const char* method : {"gptq", "awq"})
