@@ -209,6 +209,25 @@ struct Sums {
   Sums down(std::size_t rows) const { return at(rows, 0); }
 };
 
+/// The sums of kCount rows by kVecs vectors of columns: as they begin, and to their place.
+template <std::size_t kCount, std::size_t kVecs>
+HWY_INLINE void LoadSums(const Sums& c, Vec (&sum)[kCount][kVecs]) {
+  const Floats d;
+#pragma GCC unroll 8
+  for (std::size_t i = 0; i < kCount; ++i)
+#pragma GCC unroll 8
+    for (std::size_t v = 0; v < kVecs; ++v)
+      sum[i][v] = c.from ? hn::LoadU(d, c.from + i * c.from_stride + v * hn::Lanes(d)) : hn::Zero(d);
+}
+template <std::size_t kCount, std::size_t kVecs>
+HWY_INLINE void StoreSums(const Vec (&sum)[kCount][kVecs], const Sums& c) {
+  const Floats d;
+#pragma GCC unroll 8
+  for (std::size_t i = 0; i < kCount; ++i)
+#pragma GCC unroll 8
+    for (std::size_t v = 0; v < kVecs; ++v) hn::StoreU(sum[i][v], d, c.to + i * c.stride + v * hn::Lanes(d));
+}
+
 /// A part of a right operand: `panels` panels from number `panel` on, and of each `deep` pairs of tiles from pair `first` on.
 struct PanelRange {
   std::size_t panel, first, deep, panels;
@@ -313,11 +332,7 @@ struct Emulated {
   static HWY_INLINE void strip(const float* HWY_RESTRICT left, const Place& at, std::size_t j, const Sums& c) {
     const Floats d;
     Vec sum[kCount][kVecs];
-#pragma GCC unroll 8
-    for (std::size_t i = 0; i < kCount; ++i)
-#pragma GCC unroll 4
-      for (std::size_t v = 0; v < kVecs; ++v)
-        sum[i][v] = c.from ? hn::LoadU(d, c.from + i * c.from_stride + j + v * kLanes) : hn::Zero(d);
+    LoadSums(c.at(0, j), sum);
     for (std::size_t l = 0; l < at.deep; ++l)
       for (std::size_t p = 0; p < 16; ++p) {
         WordVec w[kVecs];
@@ -341,10 +356,7 @@ struct Emulated {
           for (std::size_t v = 0; v < kVecs; ++v) sum[i][v] = hn::MulAdd(value, HighHalves(w[v]), sum[i][v]);
         }
       }
-#pragma GCC unroll 8
-    for (std::size_t i = 0; i < kCount; ++i)
-#pragma GCC unroll 4
-      for (std::size_t v = 0; v < kVecs; ++v) hn::StoreU(sum[i][v], d, c.to + i * c.stride + j + v * kLanes);
+    StoreSums(sum, c.at(0, j));
   }
 };
 

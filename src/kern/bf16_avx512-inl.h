@@ -267,13 +267,7 @@ struct TileProducts : PairProducts {
   /// At most 16 rows by a compact panel. Each pair of tiles is unpacked while the tiles before are being multiplied.
   TRIL_AMX static void multiply_compact(const RowTiles& a, const CompactPanel& b, const Sums& c) {
     alignas(64) std::uint16_t tiles[2][2 * tile_values];
-    if (c.from) {
-      _tile_loadd(0, c.from, c.from_stride * sizeof(float));
-      _tile_loadd(1, c.from + 16, c.from_stride * sizeof(float));
-    } else {
-      _tile_zero(0);
-      _tile_zero(1);
-    }
+    load_upper(c);
     CompactRight from = b.at;
     for (std::size_t l = 0; l < b.deep; ++l, from = from.from_tile(2)) {
       from.fetch();
@@ -286,8 +280,7 @@ struct TileProducts : PairProducts {
       _tile_dpbf16ps(0, 4, 6);
       _tile_dpbf16ps(1, 4, 7);
     }
-    _tile_stored(0, c.to, c.stride * sizeof(float));
-    _tile_stored(1, c.to + 16, c.stride * sizeof(float));
+    store_upper(c);
   }
 
   /// The product of packed blocks for up to 32 columns. At least sixteen rows and columns are read and written.
@@ -359,7 +352,8 @@ struct TileProducts : PairProducts {
     _tile_stored(2, c.to + 16 * c.stride, c.stride * sizeof(float));
   }
 
-  TRIL_AMX static void upper_half(const std::uint16_t* a, const std::uint16_t* b, std::size_t depth, const Sums& c) {
+  /// The sums of 16 rows and 32 columns.
+  [[gnu::always_inline]] TRIL_AMX static void load_upper(const Sums& c) {
     if (c.from) {
       _tile_loadd(0, c.from, c.from_stride * sizeof(float));
       _tile_loadd(1, c.from + 16, c.from_stride * sizeof(float));
@@ -367,6 +361,14 @@ struct TileProducts : PairProducts {
       _tile_zero(0);
       _tile_zero(1);
     }
+  }
+  [[gnu::always_inline]] TRIL_AMX static void store_upper(const Sums& c) {
+    _tile_stored(0, c.to, c.stride * sizeof(float));
+    _tile_stored(1, c.to + 16, c.stride * sizeof(float));
+  }
+
+  TRIL_AMX static void upper_half(const std::uint16_t* a, const std::uint16_t* b, std::size_t depth, const Sums& c) {
+    load_upper(c);
     for (std::size_t l = 0; l < depth; ++l, a += tile_values, b += 2 * tile_values) {
       fetch(b);
       _tile_loadd(4, a, 64);
@@ -375,8 +377,7 @@ struct TileProducts : PairProducts {
       _tile_dpbf16ps(0, 4, 6);
       _tile_dpbf16ps(1, 4, 7);
     }
-    _tile_stored(0, c.to, c.stride * sizeof(float));
-    _tile_stored(1, c.to + 16, c.stride * sizeof(float));
+    store_upper(c);
   }
 };
 

@@ -199,11 +199,7 @@ struct CompactProduct<Emulated> : Emulated {
   static HWY_INLINE void strip(const float* HWY_RESTRICT left, const CompactPanel& b, std::size_t j, const Sums& c) {
     const Floats d;
     Vec sum[kCount][kVecs];
-#pragma GCC unroll 8
-    for (std::size_t i = 0; i < kCount; ++i)
-#pragma GCC unroll 8
-      for (std::size_t v = 0; v < kVecs; ++v)
-        sum[i][v] = c.from ? hn::LoadU(d, c.from + i * c.from_stride + j + v * kLanes) : hn::Zero(d);
+    LoadSums(c.at(0, j), sum);
     const auto add = [&](std::size_t p, std::size_t v, WordVec w) HWY_ATTR {
       const Vec low = LowHalves(w), high = HighHalves(w);
 #pragma GCC unroll 8
@@ -231,10 +227,7 @@ struct CompactProduct<Emulated> : Emulated {
           for (std::size_t r = 0; r < 4; ++r) add(p + r, v, hn::BitCast(Words(), four.row[r]));
         }
     }
-#pragma GCC unroll 8
-    for (std::size_t i = 0; i < kCount; ++i)
-#pragma GCC unroll 8
-      for (std::size_t v = 0; v < kVecs; ++v) hn::StoreU(sum[i][v], d, c.to + i * c.stride + j + v * kLanes);
+    StoreSums(sum, c.at(0, j));
   }
 };
 

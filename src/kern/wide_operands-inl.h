@@ -92,11 +92,7 @@ class WideOperands {
   static HWY_INLINE void strip(const Strip& s, const Sums& c) {
     const Floats d;
     Vec sum[kCount][2];
-#pragma GCC unroll 8
-    for (std::size_t i = 0; i < kCount; ++i) {
-      sum[i][0] = c.from ? hn::LoadU(d, c.from + i * c.from_stride) : hn::Zero(d);
-      sum[i][1] = c.from ? hn::LoadU(d, c.from + i * c.from_stride + kLanes) : hn::Zero(d);
-    }
+    LoadSums(c, sum);
     const float* HWY_RESTRICT left = s.left;
     const float* HWY_RESTRICT right = s.right;
     const auto add = [&](const float* HWY_RESTRICT a, const float* HWY_RESTRICT b) HWY_ATTR {
@@ -113,11 +109,7 @@ class WideOperands {
         add(left + p, right);
         add(left + 16 + p, right + kColumns);
       }
-#pragma GCC unroll 8
-    for (std::size_t i = 0; i < kCount; ++i) {
-      hn::StoreU(sum[i][0], d, c.to + i * c.stride);
-      hn::StoreU(sum[i][1], d, c.to + i * c.stride + kLanes);
-    }
+    StoreSums(sum, c);
   }
 };
 

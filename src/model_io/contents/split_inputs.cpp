@@ -8,6 +8,7 @@
 #include "base/as_size.h"
 #include "base/error.h"
 #include "model/families/lara_mini.h"
+#include "model_io/contents/stored_weight.h"
 
 namespace tril::model {
 namespace {
@@ -17,15 +18,6 @@ constexpr std::array kParts{"in_proj_qkv", "in_proj_z", "in_proj_b", "in_proj_a"
 
 bool is_fused(const std::string& name) {
   return name.ends_with(kFused);
-}
-
-// `rows` rows of a matrix, from row `first`.
-WeightView rows_of(const WeightView& all, std::string name, std::int64_t first, std::int64_t rows) {
-  const std::size_t row_bytes = all.bytes.size() / as_size(all.shape[0]);
-  return {.name = std::move(name),
-          .dtype = all.dtype,
-          .shape = {rows, all.shape[1]},
-          .bytes = all.bytes.subspan(as_size(first) * row_bytes, as_size(rows) * row_bytes)};
 }
 
 }  // namespace
@@ -51,7 +43,9 @@ std::shared_ptr<const WeightFiles> split_inputs(std::shared_ptr<const WeightFile
     for (std::size_t i = 0; i < kParts.size(); ++i) {
       const std::string part =
           fmt::format("{}.linear_attn.{}.weight", name.substr(0, name.size() - kFused.size()), kParts[i]);
-      contents.tensors.push_back({rows_of(view, part, first, rows[i]), whole->file_of(name)});
+      WeightView own = rows_of(view, first, rows[i]);
+      own.name = part;
+      contents.tensors.push_back({std::move(own), whole->file_of(name)});
       in_file[part] = name;
       first += rows[i];
     }

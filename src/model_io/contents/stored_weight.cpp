@@ -118,6 +118,14 @@ StoredWeight find_weight(const Model& m, const nn::Parameter& p, const WeightFil
   return w;
 }
 
+WeightView rows_of(const WeightView& matrix, std::int64_t first, std::int64_t rows) {
+  const std::size_t row_bytes = matrix.bytes.size() / as_size(matrix.shape[0]);
+  return {.name = matrix.name,
+          .dtype = matrix.dtype,
+          .shape = {rows, matrix.shape[1]},
+          .bytes = matrix.bytes.subspan(as_size(first) * row_bytes, as_size(rows) * row_bytes)};
+}
+
 void check_finite(const WeightFiles& files, const StoredWeight& stored, std::span<const float> values) {
   if (are_finite(values)) return;
   const auto odd = std::find_if(values.begin(), values.end(), [](float v) { return !std::isfinite(v); });

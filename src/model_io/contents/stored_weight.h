@@ -35,6 +35,8 @@ void read_floats(const nn::Parameter& p, const StoredWeight& stored, std::span<f
 std::vector<float> floats_of(const nn::Parameter& p, const StoredWeight& stored);
 /// @throws Error naming the weight if a value is infinite or NaN, which quantisation would hide
 void check_finite(const WeightFiles& files, const StoredWeight& stored, std::span<const float> values);
+/// `rows` rows of a stored matrix of numbers, from row `first` on, under its name.
+WeightView rows_of(const WeightView& matrix, std::int64_t first, std::int64_t rows);
 
 /// The values to store for a weight: the inverse of the transformation on reading.
 std::vector<float> values_to_store(std::span<const float> values, const Shape& shape, const StoredAs& stored);

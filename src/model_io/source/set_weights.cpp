@@ -93,13 +93,9 @@ void set(nn::Parameters& parameters, nn::Parameter& p, const StoredWeight& store
     return parameters.set(kernels, p, {stored.bits(), bytes(&view), bytes(stored.multipliers), scales});
   }
   if (const std::int64_t at_once = rows_at_once(parameters, p, stored); at_once > 0) {
-    const std::size_t row_bytes = view.bytes.size() / as_size(p.shape[0]);
     for (std::int64_t row = 0; row < p.shape[0]; row += at_once) {
       const std::int64_t rows = std::min(at_once, p.shape[0] - row);
-      const WeightView part{.name = view.name,
-                            .dtype = view.dtype,
-                            .shape = {rows, p.shape[1]},
-                            .bytes = view.bytes.subspan(as_size(row) * row_bytes, as_size(rows) * row_bytes)};
+      const WeightView part = rows_of(view, row, rows);
       const std::span<float> values = workspace.of(as_size(rows * p.shape[1]));
       read_values(part, values);
       if (p.quantized) check_finite(files, stored, values);
