@@ -1,8 +1,11 @@
 // Courier on MPI.
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
 #include <deque>
 #include <exception>
 #include <mutex>
@@ -11,6 +14,7 @@
 
 #include "base/as_size.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "dist/courier.h"
 #include "dist/survivors.h"
 
@@ -38,6 +42,34 @@ void check_mpi(int status, const char* call) {
   int length = 0;
   MPI_Error_string(status, text, &length);
   throw CallFailed(ErrorKind::failure, "MPI", std::string(call) + ": " + std::string(text, as_size(length)));
+}
+
+// Leaves the job. MPI_Finalize waits for all ranks, without a limit. If that takes longer than `silence`, this process ends
+// with an error, and then the launcher ends the others. The time is counted in short waits, so that a process which was itself
+// stopped does not blame others for it.
+void leave(std::chrono::milliseconds silence) {
+  constexpr int waits = 8;
+  std::mutex mutex;
+  std::condition_variable left;
+  bool all_left = false;
+  std::thread watch([&] {
+    std::unique_lock lock(mutex);
+    for (int i = 0; i < waits; ++i)
+      if (left.wait_for(lock, silence / waits, [&] { return all_left; })) return;
+    logger()->error(
+        "MPI: all work is done, but a rank has not responded for {:g} s at the end: it was stopped, or its machine is "
+        "down",
+        std::chrono::duration<double>(silence).count());
+    std::fflush(nullptr);
+    _exit(EXIT_FAILURE);
+  });
+  MPI_Finalize();
+  {
+    const std::lock_guard lock(mutex);
+    all_left = true;
+  }
+  left.notify_one();
+  watch.join();
 }
 
 // Kept by the courier's thread until it is done.
@@ -81,9 +113,8 @@ class MpiCourier : public Courier {
   }
   void finish(bool clean, bool lost_some) override {
     stop(!clean);
-    // MPI_Finalize waits for all ranks. After an error the launcher ends them; after a loss Open MPI 5.0 may
-    // wait for the lost one.
-    if (clean && !lost_some) MPI_Finalize();
+    // After an error the launcher ends the ranks; after a loss Open MPI 5.0 may wait for the lost one.
+    if (clean && !lost_some) leave(options_.silence);
   }
   void expect_the_end() override {
     const std::lock_guard lock(mutex_);

@@ -10,6 +10,7 @@
 #include "base/core_list.h"
 #include "base/cores.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "base/processors.h"
 #include "dist/courier.h"
 #include "dist/launch.h"
@@ -55,7 +56,8 @@ Ranks::~Ranks() {
       courier_->expect_the_end();
       barrier();  // no rank leaves while another still expects heartbeats
     }
-  } catch (const Error&) {
+  } catch (const Error& e) {
+    logger()->error("{}", e.what());
     clean = false;
   }
   courier_->finish(clean, lost_some_);

@@ -90,6 +90,12 @@ class RankJob {
   void send(int rank, int signal) const {
     if (const pid_t p = pid(rank); p > 0) kill(p, signal);
   }
+  /// Whether all other ranks have ended.
+  bool is_last(int rank) const {
+    for (int r = 0; r < ranks_; ++r)
+      if (r != rank && kill(pid(r), 0) == 0) return false;
+    return true;
+  }
   /// Sends a signal to mpirun itself.
   void send_launcher(int signal) const { kill(mpirun_, signal); }
   /// From now on the rank cannot write beyond this size in any file, as if its disk were full.

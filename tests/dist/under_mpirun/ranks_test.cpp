@@ -22,6 +22,7 @@
 #include "base/cores.h"
 #include "base/error.h"
 #include "base/rng.h"
+#include "dist/survivors.h"
 
 namespace tril::dist {
 namespace {
@@ -350,6 +351,16 @@ void converse() {
     check(came[static_cast<std::size_t>(r)] == message(r, 1, given.size()), "converse", "other bytes of rank {}", r);
 }
 
+std::atomic<bool> stops_at_the_end = false;
+
+// All ranks have agreed to end. One stops before it has left the others, which MPI_Finalize would wait for forever.
+int stop_at_the_end() {
+  ranks->barrier();
+  stops_at_the_end = ranks->rank() == 1;
+  ranks.reset();
+  return 0;
+}
+
 // Communicates until the given ranks have died, and continues without them.
 std::string outlive(const std::vector<int>& dying) {
   const auto start = std::chrono::steady_clock::now();
@@ -420,12 +431,18 @@ int lose_one_and_wait_for_another() {
 }  // namespace
 }  // namespace tril::dist
 
-// usage: test_ranks [silent | asleep | leaves | outlives | outlives-silent] [gtest's options]
+// Takes the place of the library's function, which is PMPI_Finalize too (MPI 4.0, section 15.2).
+extern "C" int MPI_Finalize() {
+  if (tril::dist::stops_at_the_end) raise(SIGSTOP);
+  return PMPI_Finalize();
+}
+
+// usage: test_ranks [silent | asleep | leaves | stops-at-the-end | outlives | outlives-silent] [gtest's options]
 int main(int argc, char** argv) {
   using namespace tril::dist;
   testing::InitGoogleTest(&argc, argv);
   const std::string mode = argc > 1 ? argv[1] : "";
-  const bool silent = mode == "silent" || mode == "outlives-silent";
+  const bool silent = mode == "silent" || mode == "stops-at-the-end" || mode == "outlives-silent";
   ranks = Ranks::join({.silence = std::chrono::seconds(silent ? 1 : 60), .now = shared_clock});
   if (mode.empty() && !ranks->first()) {  // one rank reports everything, the others only failures
     auto& listeners = testing::UnitTest::GetInstance()->listeners();
@@ -439,12 +456,13 @@ int main(int argc, char** argv) {
     };
     listeners.Append(new Failures);
   }
-  const int code = mode == "silent"            ? meet_a_silent_rank()
-                   : mode == "asleep"          ? sleep_together()
-                   : mode == "leaves"          ? leave_in_the_middle()
-                   : mode == "outlives"        ? go_on_without_the_dead()
-                   : mode == "outlives-silent" ? lose_one_and_wait_for_another()
-                                               : RUN_ALL_TESTS();
+  const int code = mode == "silent"             ? meet_a_silent_rank()
+                   : mode == "asleep"           ? sleep_together()
+                   : mode == "leaves"           ? leave_in_the_middle()
+                   : mode == "stops-at-the-end" ? stop_at_the_end()
+                   : mode == "outlives"         ? go_on_without_the_dead()
+                   : mode == "outlives-silent"  ? lose_one_and_wait_for_another()
+                                                : RUN_ALL_TESTS();
   if (code == 0 || mode.empty()) ranks.reset();
   return code;
 }
