@@ -1,6 +1,6 @@
-// Prefetches weights. They come from memory one panel after the other, and each panel is read several times, the
-// first time from memory. Every step of the work on a panel prefetches some lines of the next one, so that processor
-// and memory never wait for each other.
+// Prefetches weights. They come from memory one panel (or section of a panel) after the other, and each is read several times,
+// the first time from memory. Every step of the work on one prefetches some lines of the next one, so that processor and memory
+// never wait for each other.
 #pragma once
 
 #include <cstddef>
@@ -12,12 +12,19 @@ struct Ahead {
   const std::uint8_t* at = nullptr;
   std::size_t lines = 0;  ///< per step
 
-  /// For a panel of `bytes` bytes that is worked through in `steps` steps.
-  static Ahead of(const std::uint8_t* panel, std::size_t bytes, std::size_t steps) {
-    return {panel, steps > 0 ? (bytes / 64 + steps - 1) / steps : 0};
+  /// For `bytes` bytes at `next`, while what precedes them is worked through in `steps` steps.
+  static Ahead of(const std::uint8_t* next, std::size_t bytes, std::size_t steps) {
+    return {next, steps > 0 ? (bytes / 64 + steps - 1) / steps : 0};
   }
-  [[gnu::always_inline]] void step() {
-    for (std::size_t i = 0; i < lines; ++i, at += 64) __builtin_prefetch(at, 0, 2);
+  /// Into the second-level cache, which has room for a panel.
+  [[gnu::always_inline]] void step() { fetch<2>(); }
+  /// Into the first-level cache, which has room for a section.
+  [[gnu::always_inline]] void step_near() { fetch<3>(); }
+
+ private:
+  template <int kLocality>
+  [[gnu::always_inline]] void fetch() {
+    for (std::size_t i = 0; i < lines; ++i, at += 64) __builtin_prefetch(at, 0, kLocality);
   }
 };
 

@@ -269,6 +269,7 @@ HWY_NOINLINE void FewRows(const BlockPanel& p) {
 template <class Format>
 struct UnpackedSection {
   static constexpr std::size_t parts = Style<Format>::words ? 2 : 1;
+  std::size_t groups;
   alignas(64) std::uint8_t wide[block_depth / 4][parts][32 * 4];
   ReadyScales<Format, Style<Format>::pairs> scales;
 };
@@ -298,14 +299,16 @@ HWY_INLINE IntVec AddStored(IntVec sum, const std::uint8_t (*line)[32 * 4], std:
 }
 
 template <class Format, std::size_t kRows, std::size_t kVecs>
-HWY_NOINLINE void RowsOfSection(const UnpackedSection<Format>& u, std::size_t groups, const BlockRow* rows, float* c) {
+HWY_NOINLINE void RowsOfSection(const UnpackedSection<Format>& u, const BlockRow* rows, float* c, Ahead& to_come) {
   using S = Style<Format>;
+  Ahead ahead = to_come;
   const Ints d;
   const std::size_t lanes = hn::Lanes(d);
   const SectionRows<Format, kRows> activations(rows);
   for (std::size_t c0 = 0; c0 < 32; c0 += kVecs * lanes) {
     SectionSum<Format> sums[kRows][kVecs];
-    for (std::size_t g = 0; g < groups; ++g) {
+    for (std::size_t g = 0; g < u.groups; ++g) {
+      ahead.step_near();
       const std::size_t first = g * S::wide;
       IntVec sum[kRows][kVecs];
 #pragma GCC unroll 8
@@ -334,54 +337,66 @@ HWY_NOINLINE void RowsOfSection(const UnpackedSection<Format>& u, std::size_t gr
       }
     }
     for (std::size_t r = 0; r < kRows; ++r)
-      for (std::size_t v = 0; v < kVecs; ++v) sums[r][v].finish(rows[r], u.scales, groups, c0 + v * lanes, c + r * 32);
+      for (std::size_t v = 0; v < kVecs; ++v)
+        sums[r][v].finish(rows[r], u.scales, u.groups, c0 + v * lanes, c + r * 32);
   }
+  to_come = ahead;
 }
 
 #if HWY_TARGET == HWY_AVX3
-constexpr std::size_t kFewRows = TRIL_BLOCK_FOURS ? 8 : 3, kMostRows = 6, kVecsAtOnce = 2;
+// Whole bytes need no unpacking, but twice the memory, for which FewRows waits more.
+template <class Format>
+constexpr std::size_t kFewRows = !TRIL_BLOCK_FOURS                      ? 3
+                                 : Format::lines == Style<Format>::wide ? 4
+                                                                        : 8;
+constexpr std::size_t kMostRows = 6, kVecsAtOnce = 2;
 #else
-constexpr std::size_t kFewRows = 3, kMostRows = 4, kVecsAtOnce = 2;
+template <class Format>
+constexpr std::size_t kFewRows = 3;
+constexpr std::size_t kMostRows = 4, kVecsAtOnce = 2;
 #endif
 
 template <class Format, std::size_t kRows>
-void PartOfSection(std::size_t m, const UnpackedSection<Format>& u, std::size_t groups, const BlockRow* rows,
-                   float* c) {
+void PartOfSection(std::size_t m, const UnpackedSection<Format>& u, const BlockRow* rows, float* c, Ahead& ahead) {
   if constexpr (kRows < kMostRows)
-    if (m > kRows) return PartOfSection<Format, kRows + 1>(m, u, groups, rows, c);
-  RowsOfSection<Format, kRows, kVecsAtOnce>(u, groups, rows, c);
+    if (m > kRows) return PartOfSection<Format, kRows + 1>(m, u, rows, c, ahead);
+  RowsOfSection<Format, kRows, kVecsAtOnce>(u, rows, c, ahead);
 }
 
-/// Many rows: each section is unpacked once, and stays in the first-level cache.
+/// Many rows: each section is unpacked once, and stays in the first-level cache. Memory answers while rows are multiplied: if
+/// the next section were fetched while this one is unpacked, the processor would wait for it, and then memory for the processor.
 template <class Format>
 HWY_NOINLINE void ManyRows(const BlockPanel& p) {
   using S = Style<Format>;
+  const std::size_t lanes = hn::Lanes(Ints());
   UnpackedSection<Format> u;
   const BlockRow* rows = p.rows;
   Section<Format> section{p.panel, 0};
   for (std::size_t k = 0; k < p.k; k += block_depth, rows += p.m, section.at += section.bytes()) {
-    section.groups = smaller(p.k - k, block_depth) / Format::group;
-    section.fetch_header();
+    u.groups = section.groups = smaller(p.k - k, block_depth) / Format::group;
     u.scales.prepare(section.at, section.groups);
-    for (std::size_t c = 0; c < 32; c += hn::Lanes(Ints())) {
+    for (std::size_t c = 0; c < 32; c += lanes) {
       const std::uint8_t* from = section.lines(c / 16) + c % 16 * 4;
       for (std::size_t g = 0; g < section.groups; ++g, from += S::half_bytes) {
-        if (c % 16 == 0) section.fetch_group(from);
         ByteVec wide[S::wide];
         WideLines<Format>(from, wide);
         for (std::size_t w = 0; w < S::wide; ++w) StoreWide<Format>(wide[w], u.wide[g * S::wide + w], c * 4);
       }
     }
+    const std::uint8_t* const next = section.at + section.bytes();
+    const std::size_t parts = (p.m + kMostRows - 1) / kMostRows, steps_of_part = u.groups * 32 / (kVecsAtOnce * lanes);
+    Ahead ahead = Ahead::of(next, section.bytes(), parts * steps_of_part);
     for (std::size_t i = 0, n; i < p.m; i += n) {
+      if (ahead.at >= next + section.bytes()) ahead.lines = 0;  // all is fetched
       n = smaller(p.m - i, kMostRows);
-      PartOfSection<Format, 1>(n, u, section.groups, rows + i, p.c + i * 32);
+      PartOfSection<Format, 1>(n, u, rows + i, p.c + i * 32, ahead);
     }
   }
 }
 
 template <class Format, std::size_t kRows>
 void MultiplyRows(const BlockPanel& p) {
-  if constexpr (kRows <= kFewRows) {
+  if constexpr (kRows <= kFewRows<Format>) {
     if (p.m > kRows) return MultiplyRows<Format, kRows + 1>(p);
     FewRows<Format, kRows>(p);
   } else {

@@ -3,6 +3,7 @@
 #include "kern/block_format.h"
 
 #include "base/as_size.h"
+#include "kern/ahead.h"
 #include "kern/gemm_int8.h"
 #include "kern/simd.h"
 #undef HWY_TARGET_INCLUDE
