@@ -18,7 +18,7 @@ struct Ahead {
   }
   /// Into the second-level cache, which has room for a panel.
   [[gnu::always_inline]] void step() { fetch<2>(); }
-  /// Into the first-level cache, which has room for a section.
+  /// Into the first-level cache, for a section.
   [[gnu::always_inline]] void step_near() { fetch<3>(); }
 
  private:

@@ -24,6 +24,7 @@ struct Style {
   static constexpr bool has_sign = TRIL_BLOCK_FOURS && !narrow;
 #endif
   static constexpr std::size_t wide = Format::group / 4;                   ///< wide lines of a group
+  static constexpr bool whole_bytes = Format::lines == wide;               ///< lines are wide as they lie in the panel
   static constexpr std::size_t part = pairs ? Format::whole_lines : wide;  ///< summed before the scale
   static constexpr int offset = has_sign ? 0 : Format::offset;             ///< that starts() subtract
   static constexpr std::size_t groups = block_depth / Format::group;
@@ -343,17 +344,16 @@ HWY_NOINLINE void RowsOfSection(const UnpackedSection<Format>& u, const BlockRow
   to_come = ahead;
 }
 
+constexpr std::size_t kVecsAtOnce = 2;
 #if HWY_TARGET == HWY_AVX3
-// Whole bytes need no unpacking, but twice the memory, for which FewRows waits more.
+// Whole bytes need no unpacking, but more bytes come from memory, and FewRows waits for them.
 template <class Format>
-constexpr std::size_t kFewRows = !TRIL_BLOCK_FOURS                      ? 3
-                                 : Format::lines == Style<Format>::wide ? 4
-                                                                        : 8;
-constexpr std::size_t kMostRows = 6, kVecsAtOnce = 2;
+constexpr std::size_t kFewRows = TRIL_BLOCK_FOURS ? (Style<Format>::whole_bytes ? 4 : 8) : 3;
+constexpr std::size_t kMostRows = 6;
 #else
 template <class Format>
 constexpr std::size_t kFewRows = 3;
-constexpr std::size_t kMostRows = 4, kVecsAtOnce = 2;
+constexpr std::size_t kMostRows = 4;
 #endif
 
 template <class Format, std::size_t kRows>
@@ -363,19 +363,23 @@ void PartOfSection(std::size_t m, const UnpackedSection<Format>& u, const BlockR
   RowsOfSection<Format, kRows, kVecsAtOnce>(u, rows, c, ahead);
 }
 
-/// Many rows: each section is unpacked once, and stays in the first-level cache. Memory answers while rows are multiplied: if
-/// the next section were fetched while this one is unpacked, the processor would wait for it, and then memory for the processor.
+/// The steps of RowsOfSection for a section of so many groups.
+constexpr std::size_t steps_of(std::size_t groups) {
+  return groups * (32 / (kVecsAtOnce * HWY_LANES(std::int32_t)));
+}
+
+/// Many rows: each section is unpacked once, and stays in the first-level cache. The next section is fetched while rows are
+/// multiplied. Unpacking is too short for that: the processor would wait, and memory would be idle afterwards.
 template <class Format>
 HWY_NOINLINE void ManyRows(const BlockPanel& p) {
   using S = Style<Format>;
-  const std::size_t lanes = hn::Lanes(Ints());
   UnpackedSection<Format> u;
   const BlockRow* rows = p.rows;
-  Section<Format> section{p.panel, 0};
-  for (std::size_t k = 0; k < p.k; k += block_depth, rows += p.m, section.at += section.bytes()) {
-    u.groups = section.groups = smaller(p.k - k, block_depth) / Format::group;
+  Section<Format> section{p.panel, smaller(p.k, block_depth) / Format::group};
+  for (std::size_t k = 0; k < p.k; rows += p.m) {
+    u.groups = section.groups;
     u.scales.prepare(section.at, section.groups);
-    for (std::size_t c = 0; c < 32; c += lanes) {
+    for (std::size_t c = 0; c < 32; c += hn::Lanes(Ints())) {
       const std::uint8_t* from = section.lines(c / 16) + c % 16 * 4;
       for (std::size_t g = 0; g < section.groups; ++g, from += S::half_bytes) {
         ByteVec wide[S::wide];
@@ -383,12 +387,14 @@ HWY_NOINLINE void ManyRows(const BlockPanel& p) {
         for (std::size_t w = 0; w < S::wide; ++w) StoreWide<Format>(wide[w], u.wide[g * S::wide + w], c * 4);
       }
     }
-    const std::uint8_t* const next = section.at + section.bytes();
-    const std::size_t parts = (p.m + kMostRows - 1) / kMostRows, steps_of_part = u.groups * 32 / (kVecsAtOnce * lanes);
-    Ahead ahead = Ahead::of(next, section.bytes(), parts * steps_of_part);
+    k += section.groups * Format::group;
+    // After the last section comes the first one of the next panel.
+    section = {section.at + section.bytes(), smaller(k < p.k ? p.k - k : p.k, block_depth) / Format::group};
+    const std::size_t passes = (p.m + kMostRows - 1) / kMostRows;
+    Ahead ahead = Ahead::of(section.at, section.bytes(), passes * steps_of(u.groups));
     for (std::size_t i = 0, n; i < p.m; i += n) {
-      if (ahead.at >= next + section.bytes()) ahead.lines = 0;  // all is fetched
-      n = smaller(p.m - i, kMostRows);
+      if (ahead.at >= section.at + section.bytes()) ahead.lines = 0;  // all is fetched
+      n = even_part(p.m - i, kMostRows);
       PartOfSection<Format, 1>(n, u, rows + i, p.c + i * 32, ahead);
     }
   }

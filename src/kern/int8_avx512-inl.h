@@ -187,7 +187,7 @@ struct FourProducts {
   TRIL_VNNI static void block(const std::int8_t* a, std::size_t a_stride, const std::uint8_t* b, std::size_t deep,
                               std::size_t rows, const std::int32_t* sums, std::int32_t* c, Ahead& ahead) {
     for (std::size_t i = 0, n; i < rows; i += n) {
-      n = next(rows - i);
+      n = even_part(rows - i, kMost);
       rows_of<1>(n, EightBits{b, &ahead}, a + i * a_stride, a_stride, deep, sums, c + i * 32);
     }
   }
@@ -197,7 +197,7 @@ struct FourProducts {
   TRIL_VNNI static void unpacking_block(const std::int8_t* a, std::size_t a_stride, const std::uint8_t* b,
                                         const std::uint8_t* multipliers, std::uint8_t* unpacked, std::size_t deep,
                                         std::size_t rows, const std::int32_t* sums, std::int32_t* c) {
-    const std::size_t n = next(rows);
+    const std::size_t n = even_part(rows, kMost);
     rows_of<1>(n, FourBits{b, multipliers, unpacked}, a, a_stride, deep, sums, c);
     Ahead nothing;
     block(a + n * a_stride, a_stride, unpacked, deep, rows - n, sums, c + n * 32, nothing);
@@ -216,16 +216,12 @@ struct FourProducts {
   /// Products of so few rows are bound by memory, which a Zen 4 reads fastest in the order of addresses: one tile after the other.
   static constexpr std::size_t most_from_memory = 4;
 
-  /// The number of rows of the next part: the remaining rows in even parts.
-  static std::size_t next(std::size_t rows) {
-    const std::size_t parts = (rows + 7) / 8;
-    return (rows + parts - 1) / parts;
-  }
+  static constexpr std::size_t kMost = 8;  // rows at a time
 
   template <std::size_t kRows, class Panel>
   TRIL_VNNI static void rows_of(std::size_t rows, Panel panel, const std::int8_t* a, std::size_t a_stride,
                                 std::size_t deep, const std::int32_t* sums, std::int32_t* c) {
-    if constexpr (kRows < 8)
+    if constexpr (kRows < kMost)
       if (rows > kRows) return rows_of<kRows + 1>(rows, panel, a, a_stride, deep, sums, c);
     some_rows<kRows>(panel, a, a_stride, deep, sums, c);
   }

@@ -90,14 +90,14 @@ struct FourProducts {
 
   static constexpr std::size_t steps(std::size_t rows, std::size_t deep) {
     std::size_t passes = 0;  // over the panel, or over half of it
-    for (std::size_t n; rows > 0; rows -= n) n = next(rows), passes += n > kFew ? 2 : 1;
+    for (std::size_t n; rows > 0; rows -= n) n = even_part(rows, kMost), passes += n > kFew ? 2 : 1;
     return passes * deep;
   }
 
   static void block(const std::int8_t* a, std::size_t a_stride, const std::uint8_t* b, std::size_t deep,
                     std::size_t rows, const std::int32_t* sums, std::int32_t* c, Ahead& ahead) {
     for (std::size_t i = 0, n; i < rows; i += n) {
-      n = next(rows - i);
+      n = even_part(rows - i, kMost);
       rows_of<1>(n, a + i * a_stride, a_stride, b, deep, sums, c + i * 32, ahead);
     }
   }
@@ -105,12 +105,6 @@ struct FourProducts {
  private:
   static constexpr std::size_t kFew = 3, kMost = 6;
   static constexpr std::size_t kLanes = sizeof(FourByFour::Sums) / sizeof(std::int32_t), kOfTile = 16 / kLanes;
-
-  /// The number of rows of the next part: the remaining rows in even parts.
-  static constexpr std::size_t next(std::size_t rows) {
-    const std::size_t parts = (rows + kMost - 1) / kMost;
-    return (rows + parts - 1) / parts;
-  }
 
   template <std::size_t kRows>
   static void rows_of(std::size_t rows, const std::int8_t* a, std::size_t a_stride, const std::uint8_t* b,

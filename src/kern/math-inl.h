@@ -27,6 +27,11 @@ constexpr std::size_t smaller(std::size_t a, std::size_t b) {
 constexpr std::size_t larger(std::size_t a, std::size_t b) {
   return a < b ? b : a;
 }
+/// The size of the next part, if what is left is worked through in even parts of at most `most`.
+constexpr std::size_t even_part(std::size_t left, std::size_t most) {
+  const std::size_t parts = (left + most - 1) / most;
+  return (left + parts - 1) / parts;
+}
 
 /// The larger and the smaller of two lanes, and b if either is NaN: the kernels count on this, which is what x86's
 /// instructions do. ARM's would return the other one.

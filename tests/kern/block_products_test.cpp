@@ -190,6 +190,13 @@ TEST_P(BlockProducts, ARowDoesNotDependOnTheOthers) {
                         .scratch = scratch.data()});
       ASSERT_EQ(std::memcmp(one, all + i * n, n * sizeof(float)), 0) << name_of(kind.type) << " row " << i;
     }
+    // The borders between ways to multiply lie below ten rows.
+    for (std::size_t few = 2; few < 10; ++few) {
+      Floats32 some(few * n);
+      k.quantized_gemm(
+          {.m = few, .b = w.right(), .a = a, .a_stride = depth, .c = some, .c_stride = n, .scratch = scratch.data()});
+      ASSERT_EQ(std::memcmp(some, all, few * n * sizeof(float)), 0) << name_of(kind.type) << ": " << few << " rows";
+    }
     // Columns from a panel on.
     k.quantized_gemm({.m = 1,
                       .b = w.right().columns(32, n - 32),
