@@ -44,21 +44,20 @@ void check_mpi(int status, const char* call) {
   throw CallFailed(ErrorKind::failure, "MPI", std::string(call) + ": " + std::string(text, as_size(length)));
 }
 
-// Leaves the job. MPI_Finalize waits for all ranks, without a limit. If that takes longer than `silence`, this process ends
-// with an error, and then the launcher ends the others. The time is counted in short waits, so that a process which was itself
-// stopped does not blame others for it.
-void leave(std::chrono::milliseconds silence) {
+// MPI_Finalize waits for all ranks, without a limit, and nothing can interrupt it. If it takes longer than `silence`, this
+// process ends with an error. Then the launcher ends the others; with ULFM, it waits for the stopped one. The time is counted in
+// short waits, so that a process that was itself stopped does not blame others.
+void finalize(std::chrono::milliseconds silence) {
   constexpr int waits = 8;
   std::mutex mutex;
-  std::condition_variable left;
-  bool all_left = false;
+  std::condition_variable returned;
+  bool finalized = false;
   std::thread watch([&] {
     std::unique_lock lock(mutex);
     for (int i = 0; i < waits; ++i)
-      if (left.wait_for(lock, silence / waits, [&] { return all_left; })) return;
+      if (returned.wait_for(lock, silence / waits, [&] { return finalized; })) return;
     logger()->error(
-        "MPI: all work is done, but a rank has not responded for {:g} s at the end: it was stopped, or its machine is "
-        "down",
+        "MPI: all work is done, but a rank has not left the job for {:g} s: it was stopped, or its machine is down",
         std::chrono::duration<double>(silence).count());
     std::fflush(nullptr);
     _exit(EXIT_FAILURE);
@@ -66,9 +65,9 @@ void leave(std::chrono::milliseconds silence) {
   MPI_Finalize();
   {
     const std::lock_guard lock(mutex);
-    all_left = true;
+    finalized = true;
   }
-  left.notify_one();
+  returned.notify_one();
   watch.join();
 }
 
@@ -113,8 +112,8 @@ class MpiCourier : public Courier {
   }
   void finish(bool clean, bool lost_some) override {
     stop(!clean);
-    // After an error the launcher ends the ranks; after a loss Open MPI 5.0 may wait for the lost one.
-    if (clean && !lost_some) leave(options_.silence);
+    // After an error, the launcher ends the ranks. After a loss, Open MPI 5.0 may wait for the lost one.
+    if (clean && !lost_some) finalize(options_.silence);
   }
   void expect_the_end() override {
     const std::lock_guard lock(mutex_);

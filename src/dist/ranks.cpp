@@ -10,7 +10,6 @@
 #include "base/core_list.h"
 #include "base/cores.h"
 #include "base/error.h"
-#include "base/log.h"
 #include "base/processors.h"
 #include "dist/courier.h"
 #include "dist/launch.h"
@@ -49,18 +48,26 @@ std::shared_ptr<Ranks> Ranks::join(const RanksOptions& options) {
 }
 
 Ranks::~Ranks() {
-  if (!courier_) return;
-  bool clean = std::uncaught_exceptions() == 0 && !courier_->ended();
   try {
-    if (clean) {
-      courier_->expect_the_end();
-      barrier();  // no rank leaves while another still expects heartbeats
-    }
-  } catch (const Error& e) {
-    logger()->error("{}", e.what());
+    if (courier_ && std::uncaught_exceptions() == 0 && !courier_->ended()) leave();
+  } catch (const Error&) {  // who wants to know calls leave()
+  }
+  if (courier_) courier_->finish(false, lost_some_);
+}
+
+void Ranks::leave() {
+  if (!courier_) return;
+  courier_->expect_the_end();
+  bool clean = true;
+  try {
+    barrier();  // no rank leaves while another still expects heartbeats
+  } catch (const Error&) {
+    // After a loss, ranks leave without MPI_Finalize. A slower rank takes that for another loss.
+    if (!lost_some_) throw;
     clean = false;
   }
   courier_->finish(clean, lost_some_);
+  courier_.reset();
 }
 
 std::string Ranks::names_of(std::span<const int> ranks) const {

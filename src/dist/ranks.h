@@ -63,6 +63,7 @@ class Ranks {
   /// A job of this process only.
   static std::shared_ptr<Ranks> alone();
 
+  /// Leaves the job as leave() does, but tells no error; after an error, leaves at once.
   ~Ranks();
   Ranks(const Ranks&) = delete;
   Ranks& operator=(const Ranks&) = delete;
@@ -112,6 +113,10 @@ class Ranks {
 
   /// The same for work of rank 0 only, while the others wait for it.
   void by_first(const std::function<void()>& work);
+
+  /// The end of the job, when all work is done: waits until every rank has called it. No other call may follow.
+  /// @throws Error that names the silent rank
+  void leave();
 
   /// For a rank that fails while messages are under way: drops them at once, so that their memory can be freed.
   /// Nothing arrives afterwards; the job ends when this process ends. After a RankLost no message is under way,

@@ -92,8 +92,10 @@ class RankJob {
   }
   /// Whether all other ranks have ended.
   bool is_last(int rank) const {
-    for (int r = 0; r < ranks_; ++r)
-      if (r != rank && kill(pid(r), 0) == 0) return false;
+    for (int r = 0; r < ranks_; ++r) {
+      const pid_t p = pid(r);
+      if (r != rank && p > 0 && kill(p, 0) == 0) return false;
+    }
     return true;
   }
   /// Sends a signal to mpirun itself.

@@ -97,6 +97,7 @@ int bench(BenchTrainOptions& o) {
     for (const Batch& batch : batches) source_tokens += batch.source_tokens();
   }
   const double seconds = seconds_now() - start;
+  ranks->leave();
   if (!ranks->first()) return exit_success;
 
   const auto counted = static_cast<double>(o.updates - o.skip);

@@ -373,7 +373,9 @@ std::optional<TrainingSummary> run_training(TrainOptions& o, const Fields& field
   for (RunSoFar so_far;; so_far.lose(ranks->shrink())) {
     spdlog::set_level(ranks->first() ? level : std::max(level, spdlog::level::warn));
     try {
-      return train_model(run, ranks, so_far);
+      const std::optional<TrainingSummary> summary = train_model(run, ranks, so_far);
+      ranks->leave();
+      return summary;
     } catch (const dist::RankLost&) {  // the remaining ranks do what the same command would do
     }
   }

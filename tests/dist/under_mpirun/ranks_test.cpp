@@ -22,7 +22,7 @@
 #include "base/cores.h"
 #include "base/error.h"
 #include "base/rng.h"
-#include "dist/survivors.h"
+#include "dist/survivors.h"  // mpi.h
 
 namespace tril::dist {
 namespace {
@@ -351,13 +351,21 @@ void converse() {
     check(came[static_cast<std::size_t>(r)] == message(r, 1, given.size()), "converse", "other bytes of rank {}", r);
 }
 
-std::atomic<bool> stops_at_the_end = false;
+std::atomic<bool> stops_in_finalize = false;
 
-// All ranks have agreed to end. One stops before it has left the others, which MPI_Finalize would wait for forever.
-int stop_at_the_end() {
+// One rank stops when all work is done: before it has told the others, or after that, when MPI_Finalize waits for it.
+int stop_at_the_end(bool in_finalize) {
   ranks->barrier();
-  stops_at_the_end = ranks->rank() == 1;
-  ranks.reset();
+  if (ranks->rank() == 1) {
+    stops_in_finalize = in_finalize;
+    if (!in_finalize) raise(SIGSTOP);
+  }
+  try {
+    ranks->leave();
+  } catch (const Error& e) {
+    std::cerr << e.what() << "\n";
+    return 1;
+  }
   return 0;
 }
 
@@ -433,16 +441,16 @@ int lose_one_and_wait_for_another() {
 
 // Takes the place of the library's function, which is PMPI_Finalize too (MPI 4.0, section 15.2).
 extern "C" int MPI_Finalize() {
-  if (tril::dist::stops_at_the_end) raise(SIGSTOP);
+  if (tril::dist::stops_in_finalize) raise(SIGSTOP);
   return PMPI_Finalize();
 }
 
-// usage: test_ranks [silent | asleep | leaves | stops-at-the-end | outlives | outlives-silent] [gtest's options]
+// usage: test_ranks [silent | asleep | leaves | stops-before-the-end | stops-at-the-end | outlives | outlives-silent] [gtest's options]
 int main(int argc, char** argv) {
   using namespace tril::dist;
   testing::InitGoogleTest(&argc, argv);
   const std::string mode = argc > 1 ? argv[1] : "";
-  const bool silent = mode == "silent" || mode == "stops-at-the-end" || mode == "outlives-silent";
+  const bool silent = mode == "silent" || mode.starts_with("stops-") || mode == "outlives-silent";
   ranks = Ranks::join({.silence = std::chrono::seconds(silent ? 1 : 60), .now = shared_clock});
   if (mode.empty() && !ranks->first()) {  // one rank reports everything, the others only failures
     auto& listeners = testing::UnitTest::GetInstance()->listeners();
@@ -456,13 +464,14 @@ int main(int argc, char** argv) {
     };
     listeners.Append(new Failures);
   }
-  const int code = mode == "silent"             ? meet_a_silent_rank()
-                   : mode == "asleep"           ? sleep_together()
-                   : mode == "leaves"           ? leave_in_the_middle()
-                   : mode == "stops-at-the-end" ? stop_at_the_end()
-                   : mode == "outlives"         ? go_on_without_the_dead()
-                   : mode == "outlives-silent"  ? lose_one_and_wait_for_another()
-                                                : RUN_ALL_TESTS();
+  const int code = mode == "silent"                 ? meet_a_silent_rank()
+                   : mode == "asleep"               ? sleep_together()
+                   : mode == "leaves"               ? leave_in_the_middle()
+                   : mode == "stops-before-the-end" ? stop_at_the_end(false)
+                   : mode == "stops-at-the-end"     ? stop_at_the_end(true)
+                   : mode == "outlives"             ? go_on_without_the_dead()
+                   : mode == "outlives-silent"      ? lose_one_and_wait_for_another()
+                                                    : RUN_ALL_TESTS();
   if (code == 0 || mode.empty()) ranks.reset();
   return code;
 }
