@@ -1,6 +1,6 @@
-// Prefetches weights. They come from memory one panel (or section of a panel) after the other, and each is read several times,
-// the first time from memory. Every step of the work on one prefetches some lines of the next one, so that processor and memory
-// never wait for each other.
+// Prefetches weights. Panels, or sections of a panel, are processed one after another. Each is read several times, the first time
+// from memory. So every step of the work on one prefetches some lines of the next, and processor and memory need not wait for each
+// other.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ struct Ahead {
   const std::uint8_t* at = nullptr;
   std::size_t lines = 0;  ///< per step
 
-  /// For `bytes` bytes at `next`, while what precedes them is worked through in `steps` steps.
+  /// Prefetches `bytes` bytes at `next` while the data before them is processed in `steps` steps.
   static Ahead of(const std::uint8_t* next, std::size_t bytes, std::size_t steps) {
     return {next, steps > 0 ? (bytes / 64 + steps - 1) / steps : 0};
   }

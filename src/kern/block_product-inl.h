@@ -1,12 +1,12 @@
 // Products of rounded rows with panels of blocks (block_format.h). There is no include guard: block_products.cpp includes
 // this once for each way to multiply, in a namespace of its own. TRIL_BLOCK_FOURS is 1 where the code is compiled for
-// instructions that add the products of four bytes to a word (AVX-512 VNNI, AVX-VNNI, ARM's dot product).
+// instructions that add the products of four bytes to a 32-bit sum (AVX-512 VNNI, AVX-VNNI, ARM's dot product).
 //
-// Without them, x86 multiplies pairs of bytes, u q in 16 bits, where u is so small that the sums of several such pairs fit 16
-// bits (Format::whole_lines wide lines); one instruction widens them and multiplies them by the scale. Sums may overflow
-// on the way if the offset is among them, since only the end counts modulo 2^16. Where u has 8 bits, both factors are widened
-// to 16 bits first: the instructions that turn signs for products of bytes would occupy the units that multiply.
-// Other processors widen each byte.
+// Without them, x86 has two ways. If u is small, it multiplies pairs of bytes: the sums of the products u q of
+// Format::whole_lines wide lines fit 16 bits, and one instruction then multiplies them by the scale and adds them in 32 bits. Such
+// a sum may overflow on the way if it starts from the offset. This is harmless: sums are modulo 2^16, and the final one fits.
+// If u has 8 bits, both factors are first widened to 16 bits, because the instructions that move the sign from one byte to the
+// other would occupy the multiplying units. Other processors widen each byte.
 
 /// How the lines of a format are multiplied.
 template <class Format>
@@ -26,7 +26,7 @@ struct Style {
   static constexpr std::size_t wide = Format::group / 4;                   ///< wide lines of a group
   static constexpr bool whole_bytes = Format::lines == wide;               ///< lines are wide as they lie in the panel
   static constexpr std::size_t part = pairs ? Format::whole_lines : wide;  ///< summed before the scale
-  static constexpr int offset = has_sign ? 0 : Format::offset;             ///< that starts() subtract
+  static constexpr int offset = has_sign ? 0 : Format::offset;             ///< subtracted by BlockRow::starts
   static constexpr std::size_t groups = block_depth / Format::group;
   static constexpr std::size_t half_bytes = Format::lines * 64;  ///< of a group for 16 columns
   static_assert(Format::offset == 0 || part >= wide || has_sign, "the offset belongs to the whole group");

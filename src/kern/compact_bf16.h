@@ -1,8 +1,8 @@
 // Packed right operands (gemm_bf16.h) in three quarters of their size, without loss: for weights that are only read, as in inference,
-// where a product of few rows is bound by reading them from memory. The lower byte of a bfloat16, the last bit of the exponent and the
-// mantissa, is nearly random. The upper one, the sign and the rest of the exponent, has few values in a trained matrix [Zhang et al.
-// 2025, "70% size, 100% accuracy", section 2]: of a tile, rarely more than 16. So a tile has a table of 16 upper bytes, and each
-// value a code of 4 bits and its lower byte.
+// where a product of few rows is bound by reading them from memory. The lower byte of a bfloat16, which holds the mantissa and the
+// last bit of the exponent, is nearly random. The upper byte, which holds the sign and the rest of the exponent, has few values in a
+// trained matrix [Zhang et al. 2025, "70% size, 100% accuracy", section 2], rarely more than 16 in a tile. So a tile has a table of
+// 16 upper bytes, and each value a code of 4 bits and its lower byte.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@ namespace tril::kern {
 //   64 bytes   codes: in the lower halves of the bytes those of rows 0 and 1, in the upper halves those of rows 2 and 3
 //   64 bytes   lower bytes of rows 0 and 1
 //   64 bytes   lower bytes of rows 2 and 3
-// In each, bytes 16 b + i and 16 b + 8 + i, i < 8, are of value 8 b + i of the first and of the second row, so that two instructions
-// interleave vectors of lower and upper bytes to both rows, whatever the length of vectors.
+// Within 64 bytes, byte 16 b + i (i < 8, b < 4) belongs to value 8 b + i of the first row, and byte 16 b + 8 + i to the same value of
+// the second. So two instructions interleave lower and upper bytes into both rows, for any length of vectors.
 //
 // A tile with more than 16 upper bytes stays whole: its first 768 bytes are in the place of the tile, and its last 256 in `rest`, which
 // tiles with a table leave unused. Its table has only bytes of 255.
@@ -49,9 +49,9 @@ struct CompactRight {
       __builtin_prefetch(tiles + ahead + line, 0, 2);
   }
 };
-// Its functions are outside of Highway's namespaces, because functions for other instruction sets inline them.
+// Its functions are outside of Highway's namespaces, because functions of every instruction set inline them.
 
-/// The number of its tiles.
+/// The number of tiles of a compact operand [k, n].
 constexpr std::size_t compact_tiles(std::size_t k, std::size_t n) {
   return (n + 31) / 32 * 2 * ((k + 31) / 32);
 }
