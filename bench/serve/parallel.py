@@ -11,7 +11,9 @@ clients, the median time of a request, and the time to its first token, as JSON,
 import argparse
 import http.client
 import json
+import os
 import random
+import shutil
 import socket
 import string
 import subprocess
@@ -31,7 +33,8 @@ class Server:
     def __init__(self, command, port):
         self.port = port
         self.log = tempfile.TemporaryFile("w+")
-        self.process = subprocess.Popen(command, stdout=self.log, stderr=self.log)
+        self.folder = tempfile.TemporaryDirectory()  # llama-server leaves a file where it is started
+        self.process = subprocess.Popen(command, stdout=self.log, stderr=self.log, cwd=self.folder.name)
         while not self.answers():
             if self.process.poll() is not None:
                 self.log.seek(0)
@@ -49,6 +52,7 @@ class Server:
     def stop(self):
         self.process.terminate()
         self.process.wait()
+        self.folder.cleanup()
 
 
 def tril(o, clients):
@@ -146,6 +150,11 @@ def main():
     o = parser.parse_args()
     if not 0 <= o.shared <= o.prompt:
         parser.error("--shared: expected at most --prompt")
+    o.file = os.path.abspath(o.file)
+    for name, program in ("tril", o.tril), ("peer", o.peer):
+        if program and not shutil.which(program):
+            parser.error(f"--{name}: there is no program {program}")
+    o.tril, o.peer = (os.path.abspath(shutil.which(program)) if program else None for program in (o.tril, o.peer))
     for clients in o.clients:
         for _ in range(o.rounds):
             ours = measure(o, tril, clients)
