@@ -134,11 +134,19 @@ def measure(o, start, clients):
             "request_p50_ms": at(whole, 0.5), "first_token_p50_ms": at(first, 0.5), "first_token_p99_ms": at(first, 0.99)}
 
 
+def program(name):
+    found = shutil.which(name)
+    if not found:
+        raise argparse.ArgumentTypeError(f"there is no program {name}")
+    return os.path.abspath(found)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("file", help="GGUF file with a tokenizer of bytes, such as that of language/peers.py make")
-    parser.add_argument("--tril", required=True)
-    parser.add_argument("--peer", help="llama-server")
+    parser.add_argument("file", type=os.path.abspath,
+                        help="GGUF file with a tokenizer of bytes, such as that of language/peers.py make")
+    parser.add_argument("--tril", type=program, required=True)
+    parser.add_argument("--peer", type=program, help="llama-server")
     parser.add_argument("--peer-options", default="", help="more options of llama-server: --peer-options=-rtr")
     parser.add_argument("--clients", type=int, nargs="+", default=[1, 4, 16, 64])
     parser.add_argument("--threads", type=int, default=2)
@@ -150,11 +158,6 @@ def main():
     o = parser.parse_args()
     if not 0 <= o.shared <= o.prompt:
         parser.error("--shared: expected at most --prompt")
-    o.file = os.path.abspath(o.file)
-    for name, program in ("tril", o.tril), ("peer", o.peer):
-        if program and not shutil.which(program):
-            parser.error(f"--{name}: there is no program {program}")
-    o.tril, o.peer = (os.path.abspath(shutil.which(program)) if program else None for program in (o.tril, o.peer))
     for clients in o.clients:
         for _ in range(o.rounds):
             ours = measure(o, tril, clients)

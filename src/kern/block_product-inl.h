@@ -299,23 +299,30 @@ HWY_INLINE IntVec AddStored(IntVec sum, const std::uint8_t (*line)[32 * 4], std:
   }
 }
 
-template <class Format, std::size_t kRows, std::size_t kVecs>
+constexpr std::size_t kVecsAtOnce = 2;
+
+/// The steps of RowsOfSection for a section of so many groups.
+constexpr std::size_t steps_of(std::size_t groups) {
+  return groups * (32 / (kVecsAtOnce * HWY_LANES(std::int32_t)));
+}
+
+template <class Format, std::size_t kRows>
 HWY_NOINLINE void RowsOfSection(const UnpackedSection<Format>& u, const BlockRow* rows, float* c, Ahead& to_come) {
   using S = Style<Format>;
   Ahead ahead = to_come;
   const Ints d;
   const std::size_t lanes = hn::Lanes(d);
   const SectionRows<Format, kRows> activations(rows);
-  for (std::size_t c0 = 0; c0 < 32; c0 += kVecs * lanes) {
-    SectionSum<Format> sums[kRows][kVecs];
+  for (std::size_t c0 = 0; c0 < 32; c0 += kVecsAtOnce * lanes) {
+    SectionSum<Format> sums[kRows][kVecsAtOnce];
     for (std::size_t g = 0; g < u.groups; ++g) {
       ahead.step_near();
       const std::size_t first = g * S::wide;
-      IntVec sum[kRows][kVecs];
+      IntVec sum[kRows][kVecsAtOnce];
 #pragma GCC unroll 8
       for (std::size_t r = 0; r < kRows; ++r)
 #pragma GCC unroll 2
-        for (std::size_t v = 0; v < kVecs; ++v) sum[r][v] = hn::Set(d, rows[r].starts[g]);
+        for (std::size_t v = 0; v < kVecsAtOnce; ++v) sum[r][v] = hn::Set(d, rows[r].starts[g]);
       for (std::size_t begin = 0; begin < S::wide; begin += S::part) {
 #pragma GCC unroll 8
         for (std::size_t w = 0; w < S::part; ++w) {
@@ -324,27 +331,26 @@ HWY_NOINLINE void RowsOfSection(const UnpackedSection<Format>& u, const BlockRow
           for (std::size_t r = 0; r < kRows; ++r) {
             const std::int8_t* const q = activations.q(r) + (first + begin + w) * 4;
 #pragma GCC unroll 2
-            for (std::size_t v = 0; v < kVecs; ++v)
+            for (std::size_t v = 0; v < kVecsAtOnce; ++v)
               sum[r][v] = AddStored<Format>(sum[r][v], line, (c0 + v * lanes) * 4, q);
           }
         }
 #pragma GCC unroll 8
         for (std::size_t r = 0; r < kRows; ++r)
 #pragma GCC unroll 2
-          for (std::size_t v = 0; v < kVecs; ++v) {
+          for (std::size_t v = 0; v < kVecsAtOnce; ++v) {
             sums[r][v].add(sum[r][v], u.scales.of(g, c0 + v * lanes));
             sum[r][v] = hn::Zero(d);
           }
       }
     }
     for (std::size_t r = 0; r < kRows; ++r)
-      for (std::size_t v = 0; v < kVecs; ++v)
+      for (std::size_t v = 0; v < kVecsAtOnce; ++v)
         sums[r][v].finish(rows[r], u.scales, u.groups, c0 + v * lanes, c + r * 32);
   }
   to_come = ahead;
 }
 
-constexpr std::size_t kVecsAtOnce = 2;
 #if HWY_TARGET == HWY_AVX3
 // Whole bytes need no unpacking, but more bytes come from memory, and FewRows waits for them.
 template <class Format>
@@ -360,12 +366,7 @@ template <class Format, std::size_t kRows>
 void PartOfSection(std::size_t m, const UnpackedSection<Format>& u, const BlockRow* rows, float* c, Ahead& ahead) {
   if constexpr (kRows < kMostRows)
     if (m > kRows) return PartOfSection<Format, kRows + 1>(m, u, rows, c, ahead);
-  RowsOfSection<Format, kRows, kVecsAtOnce>(u, rows, c, ahead);
-}
-
-/// The steps of RowsOfSection for a section of so many groups.
-constexpr std::size_t steps_of(std::size_t groups) {
-  return groups * (32 / (kVecsAtOnce * HWY_LANES(std::int32_t)));
+  RowsOfSection<Format, kRows>(u, rows, c, ahead);
 }
 
 /// Many rows: each section is unpacked once, and stays in the first-level cache. The next section is fetched while rows are

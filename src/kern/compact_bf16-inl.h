@@ -209,8 +209,8 @@ struct CompactProduct<Emulated> : Emulated {
       }
     };
     const std::uint8_t *const tiles = b.at.tiles, *const tables = b.at.tables;
-    if (b.deep == 0) {
-    } else if (b.at.is_whole() || b.at.from_tile(1).is_whole()) {
+    if (b.deep == 0) return StoreSums(sum, c.at(0, j));
+    if (b.at.is_whole() || b.at.from_tile(1).is_whole()) {
       HWY_ALIGN std::uint16_t unpacked[2 * tile_values];
       UnpackTiles(b.at, 2, unpacked);
       for (std::size_t p = 0; p < 16; ++p)
